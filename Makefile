@@ -1,0 +1,83 @@
+# weft: one Makefile, out of tree (build/). V=1 shows commands, SAN=address,undefined builds with
+# sanitizers into a folder of its own. Everything below can be overridden.
+
+CC      ?= gcc
+CLANG   ?= clang
+BPFTOOL ?= bpftool
+V       ?= 0
+SAN     ?=
+WERROR  ?=
+PREFIX  ?= /usr/local
+VERSION := 0.1.0
+
+BUILD ?= build
+ifneq ($(SAN),)
+O := $(BUILD)/san
+else
+O := $(BUILD)
+endif
+Q := $(if $(filter 1,$(V)),,@)
+say = $(if $(filter 1,$(V)),@true,@printf '  %-8s %s\n' $(1) $(2))
+
+WARN := -Wall -Wextra -Wshadow -Wstrict-prototypes -Wmissing-prototypes -Wvla -Wformat=2 -Wpointer-arith -Wundef
+ifneq ($(CI)$(WERROR),)
+WARN += -Werror
+endif
+CFLAGS   ?= -O2 -g
+CPPFLAGS += -I. -I$(O) -D_GNU_SOURCE -DWEFT_VERSION='"$(VERSION)"'
+ALL_CFLAGS := -std=gnu11 -fno-strict-aliasing -fno-omit-frame-pointer $(WARN) $(CFLAGS) $(if $(SAN),-fsanitize=$(SAN) -fno-sanitize-recover=undefined)
+LDLIBS += -lbpf -ldw -lelf -ldebuginfod -liberty -lz -lzstd -llzma -lcap -ljansson -lpthread -lm
+ALL_LDFLAGS := $(LDFLAGS) $(if $(SAN),-fsanitize=$(SAN))
+ARCH := $(shell uname -m | sed 's/aarch64/arm64/;s/x86_64/x86/')
+TRIPLET := $(shell $(CC) -dumpmachine)
+
+FOLDERS := core bpf unwinders symbolizer runtimes jfr exporter cmd
+SRCS    := $(filter-out cmd/main.c,$(wildcard $(addsuffix /*.c,$(FOLDERS))))
+BPF_SRCS := $(wildcard bpf/*.bpf.c)
+SRCS    := $(filter-out $(BPF_SRCS),$(SRCS))
+OBJS    := $(SRCS:%.c=$(O)/%.o)
+TESTS   := $(patsubst tests/unit/%.c,$(O)/tests/unit/%,$(wildcard tests/unit/*_test.c))
+
+.PHONY: all clean unit
+all: $(O)/weft
+
+$(O)/weft: $(O)/cmd/main.o $(O)/libweft.a
+	$(call say,LINK,$@)
+	$(Q)$(CC) $(ALL_CFLAGS) $(ALL_LDFLAGS) -o $@ $^ $(LDLIBS)
+
+$(O)/libweft.a: $(OBJS)
+	$(call say,AR,$@)
+	$(Q)rm -f $@ && $(AR) rcs $@ $^
+
+$(O)/%.o: %.c | $(O)/weft.skel.h
+	$(call say,CC,$<)
+	$(Q)mkdir -p $(@D)
+	$(Q)$(CC) $(ALL_CFLAGS) $(CPPFLAGS) -MMD -MP -c -o $@ $<
+
+# The kernel half: every bpf/*.bpf.c becomes an object, linked into one and embedded by a skeleton.
+$(O)/%.bpf.o: %.bpf.c
+	$(call say,BPF,$<)
+	$(Q)mkdir -p $(@D)
+	$(Q)$(CLANG) -g -O2 -Wall -target bpf -D__TARGET_ARCH_$(ARCH) -I. -I/usr/include/$(TRIPLET) -MMD -MP -c -o $@ $<
+
+$(O)/weft.skel.h: $(BPF_SRCS:%.bpf.c=$(O)/%.bpf.o)
+	$(call say,SKEL,$@)
+	$(Q)mkdir -p $(@D)
+	$(Q)if [ -n "$^" ]; then $(BPFTOOL) gen object $(O)/weft.bpf.linked.o $^ && \
+		$(BPFTOOL) gen skeleton $(O)/weft.bpf.linked.o name weft_bpf > $@.tmp; else : > $@.tmp; fi
+	$(Q)mv $@.tmp $@
+
+# Unit tests: one program a file, all of them with the library.
+$(O)/tests/unit/%: tests/unit/%.c $(O)/libweft.a
+	$(call say,TEST,$@)
+	$(Q)mkdir -p $(@D)
+	$(Q)$(CC) $(ALL_CFLAGS) $(CPPFLAGS) -MMD -MP -MF $@.d $(ALL_LDFLAGS) -o $@ $< $(O)/libweft.a $(LDLIBS) -lcmocka
+
+unit: $(TESTS)
+	$(Q)fail=0; for t in $(TESTS); do $$t || fail=1; done; exit $$fail
+
+clean:
+	rm -rf $(BUILD)
+
+.SECONDARY:
+-include $(shell find $(O) -name '*.d' 2>/dev/null)

@@ -1,0 +1,207 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "core/intern.h"
+
+#include <pthread.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/random.h>
+
+#define BLOCK_SIZE (64 * 1024)
+
+struct block {
+	struct block *next;
+	size_t size, used;
+	uint64_t bytes[];
+};
+
+struct entry {
+	const void *bytes;
+	uint32_t len, hash;
+};
+
+struct intern {
+	struct block *blocks;
+	struct entry *entries;	/* entry of id i is entries[i - 1] */
+	uint32_t n, cap;
+	uint32_t *slots;	/* open addressing, power of two, ids */
+	uint32_t n_slots;
+	size_t memory;
+};
+
+static uint64_t hash_seed;
+
+static void seed_hash(void)
+{
+	if (getrandom(&hash_seed, sizeof(hash_seed), GRND_NONBLOCK) != sizeof(hash_seed))
+		hash_seed = (uint64_t)(uintptr_t)&hash_seed ^ UINT64_C(0x2545f4914f6cdd1d);
+}
+
+static uint64_t mix(uint64_t a, uint64_t b)
+{
+	__uint128_t product = (__uint128_t)a * b;
+
+	return (uint64_t)product ^ (uint64_t)(product >> 64);
+}
+
+uint64_t hash_bytes(const void *bytes, size_t len)
+{
+	static pthread_once_t once = PTHREAD_ONCE_INIT;
+	const uint64_t odd = UINT64_C(0x9e3779b97f4a7c15);
+	const uint8_t *p = bytes;
+	uint64_t h, word;
+
+	pthread_once(&once, seed_hash);
+	h = hash_seed ^ len * odd;
+	for (; len >= 8; p += 8, len -= 8) {
+		memcpy(&word, p, 8);
+		h = mix(h ^ word, odd);
+	}
+	word = 0;
+	if (len)
+		memcpy(&word, p, len);
+	return mix(h ^ word, odd ^ hash_seed << 1);
+}
+
+struct intern *intern_new(void)
+{
+	return calloc(1, sizeof(struct intern));
+}
+
+void intern_free(struct intern *in)
+{
+	if (!in)
+		return;
+	while (in->blocks) {
+		struct block *next = in->blocks->next;
+
+		free(in->blocks);
+		in->blocks = next;
+	}
+	free(in->entries);
+	free(in->slots);
+	free(in);
+}
+
+static void *block_take(struct intern *in, size_t len)
+{
+	size_t room = (len + 8) & ~(size_t)7;	/* at least one byte more, for the NUL */
+	struct block *b = in->blocks;
+
+	if (!b || room > b->size - b->used) {
+		size_t size = room > BLOCK_SIZE / 4 ? room : BLOCK_SIZE;
+
+		b = malloc(sizeof(*b) + size);
+		if (!b)
+			return NULL;
+		b->size = size;
+		b->used = 0;
+		in->memory += sizeof(*b) + size;
+		/* A block made for one large entry goes behind the one being filled. */
+		if (in->blocks && size != BLOCK_SIZE) {
+			b->next = in->blocks->next;
+			in->blocks->next = b;
+		} else {
+			b->next = in->blocks;
+			in->blocks = b;
+		}
+	}
+	b->used += room;
+	return (char *)b->bytes + b->used - room;
+}
+
+static uint32_t *slot_of(const struct intern *in, const void *bytes, size_t len, uint32_t hash)
+{
+	uint32_t i = hash & (in->n_slots - 1);
+
+	for (;; i = (i + 1) & (in->n_slots - 1)) {
+		uint32_t id = in->slots[i];
+		const struct entry *e;
+
+		if (!id)
+			return &in->slots[i];
+		e = &in->entries[id - 1];
+		if (e->hash == hash && e->len == len && !memcmp(e->bytes, bytes, len))
+			return &in->slots[i];
+	}
+}
+
+static int grow(struct intern *in)
+{
+	uint32_t n_slots = in->n_slots ? in->n_slots * 2 : 256;
+	uint32_t *slots = calloc(n_slots, sizeof(*slots));
+	struct entry *entries = realloc(in->entries, n_slots / 2 * sizeof(*entries));
+
+	if (entries)
+		in->entries = entries;
+	if (!slots || !entries || n_slots > UINT32_C(1) << 31) {
+		free(slots);
+		return -1;
+	}
+	for (uint32_t id = 1; id <= in->n; id++) {
+		uint32_t i = entries[id - 1].hash & (n_slots - 1);
+
+		while (slots[i])
+			i = (i + 1) & (n_slots - 1);
+		slots[i] = id;
+	}
+	in->memory += (n_slots - in->n_slots) * sizeof(*slots) +
+		      (n_slots / 2 - in->cap) * sizeof(*entries);
+	free(in->slots);
+	in->slots = slots;
+	in->n_slots = n_slots;
+	in->cap = n_slots / 2;
+	return 0;
+}
+
+uint32_t intern_find(const struct intern *in, const void *bytes, size_t len)
+{
+	return in->n_slots ? *slot_of(in, bytes, len, (uint32_t)hash_bytes(bytes, len)) : 0;
+}
+
+uint32_t intern_add(struct intern *in, const void *bytes, size_t len)
+{
+	uint32_t hash = (uint32_t)hash_bytes(bytes, len);
+	uint32_t *slot;
+	char *copy;
+
+	if (len > UINT32_MAX - 16)
+		return 0;
+	if (in->n == in->cap) {
+		uint32_t id = intern_find(in, bytes, len);
+
+		if (id)
+			return id;
+		if (grow(in) < 0)
+			return 0;
+	}
+	slot = slot_of(in, bytes, len, hash);
+	if (*slot)
+		return *slot;
+	copy = block_take(in, len);
+	if (!copy)
+		return 0;
+	if (len)
+		memcpy(copy, bytes, len);
+	copy[len] = 0;
+	in->entries[in->n++] = (struct entry){ copy, (uint32_t)len, hash };
+	return *slot = in->n;
+}
+
+const void *intern_get(const struct intern *in, uint32_t id, size_t *len)
+{
+	const struct entry *e = id && id <= in->n ? &in->entries[id - 1] : NULL;
+
+	if (len)
+		*len = e ? e->len : 0;
+	return e ? e->bytes : NULL;
+}
+
+uint32_t intern_count(const struct intern *in)
+{
+	return in->n;
+}
+
+size_t intern_memory(const struct intern *in)
+{
+	return in->memory + sizeof(*in);
+}

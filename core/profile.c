@@ -1,0 +1,393 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "core/profile.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "core/intern.h"
+
+/* What may change after a location was interned. */
+struct location_state {
+	uint32_t lines;
+	uint16_t flags;
+};
+
+struct count {
+	uint32_t name;
+	uint64_t n;
+};
+
+struct profile {
+	struct profile_header header;
+	struct intern *strings, *functions, *mappings, *locations, *lines, *stacks, *label_sets;
+	struct intern *sample_keys;	/* { stack, labels } of samples[id - 1] */
+	struct location_state *states;	/* of location id - 1 */
+	size_t cap_states;
+	struct sample *samples;
+	size_t cap_samples;
+	struct count *counts;
+	size_t n_counts, cap_counts;
+	uint32_t *comments;
+	size_t n_comments, cap_comments;
+	int err;
+};
+
+static const char *const kind_names[N_FRAME_KINDS] = {
+	[FRAME_UNKNOWN] = "unknown", [FRAME_NATIVE] = "native", [FRAME_KERNEL] = "kernel",
+	[FRAME_JIT] = "jit", [FRAME_PYTHON] = "cpython", [FRAME_GO] = "go",
+	[FRAME_JAVA] = "jvm", [FRAME_MARK] = "mark",
+};
+
+const char *frame_kind_name(enum frame_kind kind)
+{
+	return (unsigned int)kind < N_FRAME_KINDS ? kind_names[kind] : kind_names[FRAME_UNKNOWN];
+}
+
+enum frame_kind frame_kind_of_name(const char *name)
+{
+	for (int i = 0; i < N_FRAME_KINDS; i++)
+		if (!strcmp(kind_names[i], name))
+			return (enum frame_kind)i;
+	return FRAME_UNKNOWN;
+}
+
+struct profile *profile_new(void)
+{
+	struct profile *p = calloc(1, sizeof(*p));
+
+	if (!p)
+		return NULL;
+	p->strings = intern_new();
+	p->functions = intern_new();
+	p->mappings = intern_new();
+	p->locations = intern_new();
+	p->lines = intern_new();
+	p->stacks = intern_new();
+	p->label_sets = intern_new();
+	p->sample_keys = intern_new();
+	if (!p->strings || !p->functions || !p->mappings || !p->locations || !p->lines ||
+	    !p->stacks || !p->label_sets || !p->sample_keys) {
+		profile_free(p);
+		return NULL;
+	}
+	return p;
+}
+
+void profile_free(struct profile *p)
+{
+	if (!p)
+		return;
+	intern_free(p->strings);
+	intern_free(p->functions);
+	intern_free(p->mappings);
+	intern_free(p->locations);
+	intern_free(p->lines);
+	intern_free(p->stacks);
+	intern_free(p->label_sets);
+	intern_free(p->sample_keys);
+	free(p->states);
+	free(p->samples);
+	free(p->counts);
+	free(p->comments);
+	free(p);
+}
+
+struct profile_header *profile_header(struct profile *p)
+{
+	return &p->header;
+}
+
+const struct profile_header *profile_get_header(const struct profile *p)
+{
+	return &p->header;
+}
+
+int profile_error(const struct profile *p)
+{
+	return p->err;
+}
+
+size_t profile_memory(const struct profile *p)
+{
+	return sizeof(*p) + intern_memory(p->strings) + intern_memory(p->functions) +
+	       intern_memory(p->mappings) + intern_memory(p->locations) + intern_memory(p->lines) +
+	       intern_memory(p->stacks) + intern_memory(p->label_sets) +
+	       intern_memory(p->sample_keys) + p->cap_states * sizeof(*p->states) +
+	       p->cap_samples * sizeof(*p->samples);
+}
+
+/* Makes room for index n of an array that grows by doubling. */
+static int reserve(struct profile *p, void *array, size_t *cap, size_t n, size_t size)
+{
+	void **a = array;
+	size_t want = *cap ? *cap : 64;
+	void *grown;
+
+	if (n < *cap)
+		return 0;
+	while (want <= n)
+		want *= 2;
+	grown = realloc(*a, want * size);
+	if (!grown)
+		return p->err = -ENOMEM;
+	*a = grown;
+	*cap = want;
+	return 0;
+}
+
+static uint32_t add_row(struct profile *p, struct intern *table, const void *row, size_t len)
+{
+	uint32_t id = intern_add(table, row, len);
+
+	if (!id)
+		p->err = -ENOMEM;
+	return id;
+}
+
+uint32_t profile_string_n(struct profile *p, const char *s, size_t len)
+{
+	len = s ? strnlen(s, len) : 0;
+	return len ? add_row(p, p->strings, s, len) : 0;
+}
+
+uint32_t profile_string(struct profile *p, const char *s)
+{
+	return s && *s ? add_row(p, p->strings, s, strlen(s)) : 0;
+}
+
+uint32_t profile_function(struct profile *p, const struct function *f)
+{
+	return add_row(p, p->functions, f, sizeof(*f));
+}
+
+uint32_t profile_mapping(struct profile *p, const struct profile_mapping *m)
+{
+	return add_row(p, p->mappings, m, sizeof(*m));
+}
+
+static uint32_t add_lines(struct profile *p, const struct line *lines, size_t n)
+{
+	return n ? add_row(p, p->lines, lines, n * sizeof(*lines)) : 0;
+}
+
+uint32_t profile_location(struct profile *p, const struct location *l, const struct line *lines, size_t n)
+{
+	uint32_t known = intern_count(p->locations);
+	struct location row = *l;
+	uint32_t id;
+
+	row.lines = add_lines(p, lines, n);
+	id = add_row(p, p->locations, &row, sizeof(row));
+	if (id <= known)
+		return id;
+	if (reserve(p, &p->states, &p->cap_states, id, sizeof(*p->states)) < 0)
+		return 0;
+	p->states[id - 1] = (struct location_state){ row.lines, row.flags };
+	return id;
+}
+
+void profile_set_lines(struct profile *p, uint32_t location, const struct line *lines, size_t n, uint16_t set_flags)
+{
+	struct location_state *state;
+
+	if (!location || location > intern_count(p->locations) || location > p->cap_states)
+		return;
+	state = &p->states[location - 1];
+	state->flags = (uint16_t)((state->flags & ~LOCATION_UNSYMBOLIZED) | set_flags);
+	if (n)
+		state->lines = add_lines(p, lines, n);
+}
+
+uint32_t profile_stack(struct profile *p, const uint32_t *locations, size_t n)
+{
+	return add_row(p, p->stacks, locations, n * sizeof(*locations));
+}
+
+static int by_key(const void *a, const void *b)
+{
+	const struct label *x = a, *y = b;
+
+	return x->key < y->key ? -1 : x->key > y->key;
+}
+
+uint32_t profile_label_set(struct profile *p, struct label *labels, size_t n)
+{
+	if (!n)
+		return 0;
+	qsort(labels, n, sizeof(*labels), by_key);
+	return add_row(p, p->label_sets, labels, n * sizeof(*labels));
+}
+
+void profile_add(struct profile *p, uint32_t stack, uint32_t labels, uint64_t time_ns, const int64_t *values)
+{
+	uint32_t key[2] = { stack, labels }, known = intern_count(p->sample_keys);
+	uint32_t id = add_row(p, p->sample_keys, key, sizeof(key));
+	struct sample *s;
+
+	if (!id || reserve(p, &p->samples, &p->cap_samples, id, sizeof(*p->samples)) < 0)
+		return;
+	s = &p->samples[id - 1];
+	if (id > known)
+		*s = (struct sample){ .stack = stack, .labels = labels, .time_ns = time_ns };
+	for (uint32_t i = 0; i < p->header.n_sample_types && i < MAX_VALUES; i++)
+		s->values[i] += values[i];
+}
+
+void profile_count(struct profile *p, const char *name, uint64_t n)
+{
+	uint32_t id = profile_string(p, name);
+
+	for (size_t i = 0; i < p->n_counts; i++) {
+		if (p->counts[i].name == id) {
+			p->counts[i].n += n;
+			return;
+		}
+	}
+	if (reserve(p, &p->counts, &p->cap_counts, p->n_counts, sizeof(*p->counts)) < 0)
+		return;
+	p->counts[p->n_counts++] = (struct count){ id, n };
+}
+
+void profile_comment(struct profile *p, const char *text)
+{
+	uint32_t id = profile_string(p, text);
+
+	if (!id || reserve(p, &p->comments, &p->cap_comments, p->n_comments, sizeof(*p->comments)) < 0)
+		return;
+	p->comments[p->n_comments++] = id;
+}
+
+uint32_t profile_n_strings(const struct profile *p)
+{
+	return intern_count(p->strings);
+}
+
+uint32_t profile_n_functions(const struct profile *p)
+{
+	return intern_count(p->functions);
+}
+
+uint32_t profile_n_mappings(const struct profile *p)
+{
+	return intern_count(p->mappings);
+}
+
+uint32_t profile_n_locations(const struct profile *p)
+{
+	return intern_count(p->locations);
+}
+
+uint32_t profile_n_stacks(const struct profile *p)
+{
+	return intern_count(p->stacks);
+}
+
+uint32_t profile_n_label_sets(const struct profile *p)
+{
+	return intern_count(p->label_sets);
+}
+
+uint32_t profile_n_samples(const struct profile *p)
+{
+	return intern_count(p->sample_keys);
+}
+
+uint32_t profile_n_counts(const struct profile *p)
+{
+	return (uint32_t)p->n_counts;
+}
+
+uint32_t profile_n_comments(const struct profile *p)
+{
+	return (uint32_t)p->n_comments;
+}
+
+const char *profile_get_string(const struct profile *p, uint32_t id)
+{
+	const char *s = intern_get(p->strings, id, NULL);
+
+	return s ? s : "";
+}
+
+size_t profile_string_len(const struct profile *p, uint32_t id)
+{
+	size_t len;
+
+	intern_get(p->strings, id, &len);
+	return len;
+}
+
+const struct function *profile_get_function(const struct profile *p, uint32_t id)
+{
+	static const struct function none;
+	const struct function *f = intern_get(p->functions, id, NULL);
+
+	return f ? f : &none;
+}
+
+const struct profile_mapping *profile_get_mapping(const struct profile *p, uint32_t id)
+{
+	static const struct profile_mapping none;
+	const struct profile_mapping *m = intern_get(p->mappings, id, NULL);
+
+	return m ? m : &none;
+}
+
+struct location profile_get_location(const struct profile *p, uint32_t id)
+{
+	const struct location *row = intern_get(p->locations, id, NULL);
+	struct location l = { 0 };
+
+	if (row && id <= p->cap_states) {
+		l = *row;
+		l.lines = p->states[id - 1].lines;
+		l.flags = p->states[id - 1].flags;
+	}
+	return l;
+}
+
+const struct line *profile_get_lines(const struct profile *p, uint32_t location, size_t *n)
+{
+	size_t len = 0;
+	const struct line *lines = intern_get(p->lines, profile_get_location(p, location).lines, &len);
+
+	*n = len / sizeof(*lines);
+	return lines;
+}
+
+const uint32_t *profile_get_stack(const struct profile *p, uint32_t id, size_t *n)
+{
+	size_t len;
+	const uint32_t *stack = intern_get(p->stacks, id, &len);
+
+	*n = len / sizeof(*stack);
+	return stack;
+}
+
+const struct label *profile_get_labels(const struct profile *p, uint32_t id, size_t *n)
+{
+	size_t len;
+	const struct label *labels = intern_get(p->label_sets, id, &len);
+
+	*n = len / sizeof(*labels);
+	return labels;
+}
+
+const struct sample *profile_get_sample(const struct profile *p, uint32_t index)
+{
+	return index < profile_n_samples(p) ? &p->samples[index] : NULL;
+}
+
+const char *profile_get_count(const struct profile *p, uint32_t index, uint64_t *n)
+{
+	if (index >= p->n_counts)
+		return NULL;
+	*n = p->counts[index].n;
+	return profile_get_string(p, p->counts[index].name);
+}
+
+const char *profile_get_comment(const struct profile *p, uint32_t index)
+{
+	return index < p->n_comments ? profile_get_string(p, p->comments[index]) : NULL;
+}

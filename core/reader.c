@@ -1,0 +1,214 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "core/reader.h"
+
+#include <errno.h>
+#include <string.h>
+
+void reader_init(struct reader *r, const void *data, size_t len)
+{
+	static const uint8_t nothing;
+
+	*r = (struct reader){ 0 };
+	r->start = r->pos = data ? data : &nothing;
+	r->end = r->start + (data ? len : 0);
+}
+
+int reader_error(const struct reader *r)
+{
+	return r->err;
+}
+
+int reader_fail(struct reader *r, int err, const char *what)
+{
+	if (!r->err) {
+		r->err = err;
+		r->what = what;
+		r->where = r->base + (uint64_t)(r->pos - r->start);
+		r->end = r->pos;
+	}
+	return r->err;
+}
+
+size_t reader_left(const struct reader *r)
+{
+	return (size_t)(r->end - r->pos);
+}
+
+size_t reader_offset(const struct reader *r)
+{
+	return (size_t)(r->pos - r->start);
+}
+
+bool reader_at_end(const struct reader *r)
+{
+	return r->pos == r->end;
+}
+
+const void *reader_bytes(struct reader *r, uint64_t len, const char *what)
+{
+	const uint8_t *p = r->pos;
+
+	if (r->err)
+		return NULL;
+	if (len > reader_left(r)) {
+		reader_fail(r, -EBADMSG, what);
+		return NULL;
+	}
+	r->pos += len;
+	return p;
+}
+
+static uint64_t fixed(struct reader *r, size_t len, bool is_big, const char *what)
+{
+	const uint8_t *p = reader_bytes(r, len, what);
+	uint64_t value = 0;
+
+	if (!p)
+		return 0;
+	for (size_t i = 0; i < len; i++)
+		value = value << 8 | p[is_big ? i : len - 1 - i];
+	return value;
+}
+
+uint8_t reader_u8(struct reader *r, const char *what)
+{
+	return (uint8_t)fixed(r, 1, false, what);
+}
+
+uint16_t reader_u16(struct reader *r, const char *what)
+{
+	return (uint16_t)fixed(r, 2, false, what);
+}
+
+uint32_t reader_u32(struct reader *r, const char *what)
+{
+	return (uint32_t)fixed(r, 4, false, what);
+}
+
+uint64_t reader_u64(struct reader *r, const char *what)
+{
+	return fixed(r, 8, false, what);
+}
+
+uint16_t reader_u16_be(struct reader *r, const char *what)
+{
+	return (uint16_t)fixed(r, 2, true, what);
+}
+
+uint32_t reader_u32_be(struct reader *r, const char *what)
+{
+	return (uint32_t)fixed(r, 4, true, what);
+}
+
+uint64_t reader_u64_be(struct reader *r, const char *what)
+{
+	return fixed(r, 8, true, what);
+}
+
+/* Bits of one LEB128; *shift is how many bits were given, *last the final byte. */
+static uint64_t leb(struct reader *r, unsigned int *shift, uint8_t *last, const char *what)
+{
+	const uint8_t *from = r->pos;
+	uint64_t value = 0;
+	uint8_t byte;
+
+	*shift = 0;
+	do {
+		byte = reader_u8(r, what);
+		if (r->err)
+			return 0;
+		/* Padding bytes beyond 64 bits are legal only when they say nothing. */
+		if (*shift < 64)
+			value |= (uint64_t)(byte & 0x7f) << *shift;
+		else if ((byte & 0x7f) != 0 && (byte & 0x7f) != 0x7f)
+			break;
+		*shift += 7;
+	} while (byte & 0x80 && *shift < 140);
+	if (byte & 0x80 || *shift > 133) {
+		r->pos = from;
+		reader_fail(r, -EBADMSG, what);
+		return 0;
+	}
+	*last = byte;
+	return value;
+}
+
+uint64_t reader_uleb(struct reader *r, const char *what)
+{
+	unsigned int shift;
+	uint8_t last = 0;
+	const uint8_t *from = r->pos;
+	uint64_t value = leb(r, &shift, &last, what);
+
+	if (!r->err && (shift > 70 ? last : shift == 70 && last > 1)) {
+		r->pos = from;
+		reader_fail(r, -EBADMSG, what);
+		return 0;
+	}
+	return value;
+}
+
+int64_t reader_sleb(struct reader *r, const char *what)
+{
+	unsigned int shift;
+	uint8_t last = 0;
+	uint64_t value = leb(r, &shift, &last, what);
+
+	if (!r->err && shift < 64 && last & 0x40)
+		value |= ~UINT64_C(0) << shift;
+	return (int64_t)value;
+}
+
+size_t reader_count(struct reader *r, size_t min_len, const char *what)
+{
+	const uint8_t *from = r->pos;
+	uint64_t n = reader_uleb(r, what);
+
+	if (!r->err && n > reader_left(r) / (min_len ? min_len : 1)) {
+		r->pos = from;
+		reader_fail(r, -EBADMSG, what);
+		return 0;
+	}
+	return n;
+}
+
+const char *reader_string(struct reader *r, const char *what)
+{
+	const uint8_t *p = r->pos;
+	const uint8_t *nul = r->err ? NULL : memchr(p, 0, reader_left(r));
+
+	if (!nul) {
+		reader_fail(r, -EBADMSG, what);
+		return NULL;
+	}
+	r->pos = nul + 1;
+	return (const char *)p;
+}
+
+void reader_skip(struct reader *r, uint64_t len, const char *what)
+{
+	reader_bytes(r, len, what);
+}
+
+void reader_seek(struct reader *r, uint64_t offset, const char *what)
+{
+	if (r->err)
+		return;
+	if (offset > (uint64_t)(r->end - r->start))
+		reader_fail(r, -EBADMSG, what);
+	else
+		r->pos = r->start + offset;
+}
+
+struct reader reader_sub(struct reader *r, uint64_t len, const char *what)
+{
+	struct reader part = *r;
+	const uint8_t *p = reader_bytes(r, len, what);
+
+	part.start = part.pos;
+	part.base = r->base + (uint64_t)(part.pos - r->start);
+	part.end = p ? p + len : part.pos;
+	if (!p && !part.err)
+		reader_fail(&part, -EBADMSG, what);
+	return part;
+}

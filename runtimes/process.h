@@ -1,0 +1,86 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Processes and their mappings over time. A process is (pid, start time). Its mappings follow the
+ * kernel's side-band events (struct process_event), given in order of time; a process that was
+ * there before weft is read from /proc once.
+ *
+ * Files are opened below the process's own root (/proc/PID/root with RESOLVE_IN_ROOT, or
+ * /proc/PID/map_files for what has no path any more), never following a link out of it, and only
+ * regular files; what cannot be opened keeps its build id and offset.
+ */
+#ifndef RUNTIMES_PROCESS_H
+#define RUNTIMES_PROCESS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+struct object;
+struct objects;
+struct perf_map;
+
+enum process_event_type { PROCESS_FORK, PROCESS_EXEC, PROCESS_COMM, PROCESS_MMAP, PROCESS_EXIT };
+
+struct process_event {
+	enum process_event_type type;
+	uint64_t time_ns;	/* CLOCK_MONOTONIC */
+	pid_t pid, tid, parent;	/* parent: PROCESS_FORK only; a new thread has pid == parent */
+	/* PROCESS_MMAP, executable mappings only */
+	uint64_t start, len, pgoff;
+	uint64_t dev, ino;	/* 0 when the record has a build id instead */
+	uint8_t build_id[20];
+	uint8_t build_id_len;
+	const char *name;	/* path or [vdso], //anon, ...; comm for EXEC and COMM. Borrowed, NUL-terminated */
+};
+
+enum mapping_kind { MAPPING_FILE, MAPPING_VDSO, MAPPING_ANON, MAPPING_OTHER /* [vsyscall], device, ... */ };
+
+struct mapping {		/* an executable mapping */
+	uint64_t start, end, pgoff;
+	uint64_t bias;		/* pc - bias is the ELF virtual address; only with an object */
+	struct object *object;	/* NULL: not opened yet, or cannot be */
+	uint32_t path;		/* string id in the table's intern */
+	uint32_t build_id;	/* string id, hex; from the record when the file is gone */
+	uint8_t kind;		/* enum mapping_kind */
+	bool is_tried;		/* opening was tried */
+	uint64_t dev, ino;
+};
+
+struct process {
+	pid_t pid, parent, ns_pid;
+	uint64_t start_time_ns;	/* boottime, as the kernel half reads it; 0 unknown */
+	uint64_t exit_time_ns;	/* 0: alive */
+	uint32_t comm;		/* string id */
+	uint32_t container;	/* string id; 0 none */
+	struct mapping *mappings;	/* sorted by start, no overlaps */
+	size_t n_mappings, cap_mappings;
+	uint32_t generation;	/* changes with every change of the mappings */
+	int root_fd;		/* -1: not opened */
+	struct perf_map *perf_map;
+	bool is_from_proc;	/* mappings were read from /proc/PID/maps */
+	void *unwind;		/* the live source's: what the kernel half knows of it */
+};
+
+struct processes;
+
+struct processes *processes_new(struct objects *objects);
+void processes_free(struct processes *ps);
+int processes_apply(struct processes *ps, const struct process_event *ev);
+/* The process that had this pid at this time; start_time_ns 0 is unknown. Reads /proc for one that
+   is new. NULL: gone, nothing known of it. */
+struct process *processes_find(struct processes *ps, pid_t pid, uint64_t start_time_ns, uint64_t time_ns);
+/* The mapping of a pc, its object opened; NULL when there is none (even after the maps were read again). */
+struct mapping *process_mapping(struct processes *ps, struct process *proc, uint64_t pc);
+/* Reads /proc/PID/maps again (rate limited). True when something changed. */
+bool process_reread(struct processes *ps, struct process *proc);
+const char *processes_string(const struct processes *ps, uint32_t id);
+/* Forgets processes that exited before this time. */
+void processes_expire(struct processes *ps, uint64_t before_ns);
+size_t processes_memory(const struct processes *ps);
+/* Counts of enum counter things that happened here (FILES_GONE, FILES_BAD, MAPS_REREAD). */
+const uint64_t *processes_counters(const struct processes *ps);
+/* Called before a process is forgotten or its image replaced, so that the live source can drop its side. */
+void processes_on_drop(struct processes *ps, void (*fn)(void *ctx, struct process *proc), void *ctx);
+
+#endif
