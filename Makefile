@@ -76,6 +76,68 @@ $(O)/tests/unit/%: tests/unit/%.c $(O)/libweft.a
 unit: $(TESTS)
 	$(Q)fail=0; for t in $(TESTS); do $$t || fail=1; done; exit $$fail
 
+# Fuzz targets: tests/fuzz/NAME_fuzz.c with libFuzzer, over the library built by clang.
+FUZZ_O   := $(BUILD)/fuzz
+FUZZERS  := $(patsubst tests/fuzz/%.c,$(FUZZ_O)/%,$(wildcard tests/fuzz/*_fuzz.c))
+FUZZ_S   ?= 30
+FUZZ_CFLAGS := -std=gnu11 -O1 -g -fno-strict-aliasing -fsanitize=fuzzer-no-link,address,undefined -fno-sanitize-recover=undefined
+
+$(FUZZ_O)/%.o: %.c | $(O)/weft.skel.h
+	$(call say,FUZZCC,$<)
+	$(Q)mkdir -p $(@D)
+	$(Q)$(CLANG) $(FUZZ_CFLAGS) $(CPPFLAGS) -w -MMD -MP -c -o $@ $<
+
+$(FUZZ_O)/%_fuzz: tests/fuzz/%_fuzz.c $(SRCS:%.c=$(FUZZ_O)/%.o)
+	$(call say,FUZZ,$@)
+	$(Q)$(CLANG) $(FUZZ_CFLAGS) $(CPPFLAGS) -w -fsanitize=fuzzer -o $@ $^ $(LDLIBS)
+
+.PHONY: deps test check fuzz fuzz-short live lint format demo install-deps
+deps:
+	$(Q).ci/deps.sh build
+
+# Every test there is. TEST_* narrow it down for people in a hurry: make check runs without fuzzing and accuracy.
+TEST_SCRIPTS = $(sort $(wildcard tests/cli/*_test.sh tests/live/*_test.sh tests/live/*_test.py tests/page/*_test.sh tests/page/*_test.py))
+test:
+	$(Q).ci/deps.sh test
+	$(Q)$(MAKE) --no-print-directory all
+	$(Q)$(MAKE) --no-print-directory $(BUILD)/test-programs SAN=address,undefined
+	$(Q)$(MAKE) --no-print-directory fuzzers
+	$(Q)BUILD=$(BUILD) FUZZ_S=$(FUZZ_S) tests/run.sh tests/lint.sh $$(cat $(BUILD)/test-programs) \
+		$(TEST_SCRIPTS) $(wildcard tests/accuracy/quick_test.sh) $(wildcard tests/fuzz/fuzz_test.sh)
+
+check:
+	$(Q)$(MAKE) --no-print-directory all
+	$(Q)$(MAKE) --no-print-directory $(BUILD)/test-programs SAN=address,undefined
+	$(Q)BUILD=$(BUILD) tests/run.sh tests/lint.sh $$(cat $(BUILD)/test-programs) $(TEST_SCRIPTS)
+
+.PHONY: $(BUILD)/test-programs fuzzers
+$(BUILD)/test-programs: $(TESTS)
+	$(Q)echo $(TESTS) > $@
+fuzzers: $(FUZZERS)
+
+# As long as one likes: make fuzz FUZZ_S=3600
+fuzz: fuzzers
+	$(Q)BUILD=$(BUILD) FUZZ_S=$(FUZZ_S) tests/fuzz/fuzz_test.sh
+
+lint:
+	$(Q)tests/lint.sh
+format:
+	clang-format -i $(shell find core bpf unwinders symbolizer runtimes jfr exporter cmd tests -name '*.[ch]')
+
+# Ten seconds of the whole machine with the example programs running. The build does not run as root.
+EXAMPLES := $(patsubst examples/%.c,$(BUILD)/examples/%,$(wildcard examples/*.c))
+SUDO     := $(if $(filter 0,$(shell id -u)),,sudo)
+$(BUILD)/examples/%: examples/%.c
+	$(call say,EXAMPLE,$@)
+	$(Q)mkdir -p $(@D)
+	$(Q)$(CC) -O2 -g -Wall -o $@ $< -lz -lpthread
+demo:
+	$(Q).ci/deps.sh demo
+	$(Q)$(MAKE) --no-print-directory all $(EXAMPLES)
+	$(Q)BUILD=$(BUILD) SUDO="$(SUDO)" examples/demo.sh
+
+-include $(wildcard tests/*/*.mk)
+
 clean:
 	rm -rf $(BUILD)
 

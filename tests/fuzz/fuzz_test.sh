@@ -1,0 +1,48 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
+# Runs every fuzz target for FUZZ_S seconds over its committed corpus, two at a time; prints the seeds.
+set -u
+cd "$(dirname "$0")/../.."
+build=${BUILD:-build}/fuzz
+seconds=${FUZZ_S:-30}
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+
+fuzz_one() {
+	local name=$1 seed=$2
+	mkdir -p "$work/$name"
+	"$build/${name}_fuzz" -seed="$seed" -max_total_time="$seconds" -timeout=10 -rss_limit_mb=2048 \
+		-artifact_prefix="$work/$name-" -print_final_stats=1 "$work/$name" "tests/fuzz/corpus/$name" \
+		>"$work/$name.log" 2>&1
+	echo $? >"$work/$name.rc"
+}
+
+n=0
+for target in tests/fuzz/*_fuzz.c; do
+	name=$(basename "$target" _fuzz.c)
+	seed=$((RANDOM * 32768 + RANDOM))
+	echo "# $name: seed $seed"
+	mkdir -p "tests/fuzz/corpus/$name"
+	fuzz_one "$name" "$seed" &
+	n=$((n + 1))
+	[ $((n % 2)) = 0 ] && wait
+done
+wait
+
+i=0 bad=0
+for rc in "$work"/*.rc; do
+	i=$((i + 1))
+	name=$(basename "$rc" .rc)
+	runs=$(sed -n 's/^stat::number_of_executed_units: *//p' "$work/$name.log")
+	if [ "$(cat "$rc")" = 0 ]; then
+		echo "ok $i - $name survives ${runs:-?} inputs in $seconds s"
+	else
+		echo "not ok $i - $name"
+		tail -n 40 "$work/$name.log"
+		for artifact in "$work/$name"-*; do
+			[ -f "$artifact" ] && [ "$(stat -c %s "$artifact")" -lt 4096 ] && base64 "$artifact"
+		done
+		bad=1
+	fi
+done
+exit $bad
