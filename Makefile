@@ -130,7 +130,7 @@ SUDO     := $(if $(filter 0,$(shell id -u)),,sudo)
 $(BUILD)/examples/%: examples/%.c
 	$(call say,EXAMPLE,$@)
 	$(Q)mkdir -p $(@D)
-	$(Q)$(CC) -O2 -g -Wall -o $@ $< -lz -lpthread
+	$(Q)$(CC) -O2 -g -Wall -D_GNU_SOURCE -o $@ $< -lz -lpthread
 demo:
 	$(Q).ci/deps.sh demo
 	$(Q)$(MAKE) --no-print-directory all $(EXAMPLES)
