@@ -120,7 +120,7 @@ static uint32_t *slot_of(const struct intern *in, const void *bytes, size_t len,
 		if (!id)
 			return &in->slots[i];
 		e = &in->entries[id - 1];
-		if (e->hash == hash && e->len == len && !memcmp(e->bytes, bytes, len))
+		if (e->hash == hash && e->len == len && (!len || !memcmp(e->bytes, bytes, len)))
 			return &in->slots[i];
 	}
 }
@@ -128,12 +128,16 @@ static uint32_t *slot_of(const struct intern *in, const void *bytes, size_t len,
 static int grow(struct intern *in)
 {
 	uint32_t n_slots = in->n_slots ? in->n_slots * 2 : 256;
-	uint32_t *slots = calloc(n_slots, sizeof(*slots));
-	struct entry *entries = realloc(in->entries, n_slots / 2 * sizeof(*entries));
+	struct entry *entries;
+	uint32_t *slots;
 
+	if (!n_slots)	/* more than 2^31 ids */
+		return -1;
+	slots = calloc(n_slots, sizeof(*slots));
+	entries = realloc(in->entries, n_slots / 2 * sizeof(*entries));
 	if (entries)
 		in->entries = entries;
-	if (!slots || !entries || n_slots > UINT32_C(1) << 31) {
+	if (!slots || !entries) {
 		free(slots);
 		return -1;
 	}

@@ -25,7 +25,7 @@ struct profile {
 	struct location_state *states;	/* of location id - 1 */
 	size_t cap_states;
 	struct sample *samples;
-	size_t cap_samples;
+	size_t n_samples, cap_samples;
 	struct count *counts;
 	size_t n_counts, cap_counts;
 	uint32_t *comments;
@@ -117,7 +117,7 @@ size_t profile_memory(const struct profile *p)
 	       p->cap_samples * sizeof(*p->samples);
 }
 
-/* Makes room for index n of an array that grows by doubling. */
+/* Makes room for index n of an array that grows by doubling; new elements are zero. */
 static int reserve(struct profile *p, void *array, size_t *cap, size_t n, size_t size)
 {
 	void **a = array;
@@ -131,6 +131,7 @@ static int reserve(struct profile *p, void *array, size_t *cap, size_t n, size_t
 	grown = realloc(*a, want * size);
 	if (!grown)
 		return p->err = -ENOMEM;
+	memset((char *)grown + *cap * size, 0, (want - *cap) * size);
 	*a = grown;
 	*cap = want;
 	return 0;
@@ -208,7 +209,11 @@ static int by_key(const void *a, const void *b)
 {
 	const struct label *x = a, *y = b;
 
-	return x->key < y->key ? -1 : x->key > y->key;
+	if (x->key != y->key)
+		return x->key < y->key ? -1 : 1;
+	if (x->str != y->str)
+		return x->str < y->str ? -1 : 1;
+	return x->num < y->num ? -1 : x->num > y->num;
 }
 
 uint32_t profile_label_set(struct profile *p, struct label *labels, size_t n)
@@ -228,10 +233,12 @@ void profile_add(struct profile *p, uint32_t stack, uint32_t labels, uint64_t ti
 	if (!id || reserve(p, &p->samples, &p->cap_samples, id, sizeof(*p->samples)) < 0)
 		return;
 	s = &p->samples[id - 1];
+	if (id > p->n_samples)
+		p->n_samples = id;
 	if (id > known)
 		*s = (struct sample){ .stack = stack, .labels = labels, .time_ns = time_ns };
 	for (uint32_t i = 0; i < p->header.n_sample_types && i < MAX_VALUES; i++)
-		s->values[i] += values[i];
+		s->values[i] = (int64_t)((uint64_t)s->values[i] + (uint64_t)values[i]);
 }
 
 void profile_count(struct profile *p, const char *name, uint64_t n)
@@ -290,7 +297,7 @@ uint32_t profile_n_label_sets(const struct profile *p)
 
 uint32_t profile_n_samples(const struct profile *p)
 {
-	return intern_count(p->sample_keys);
+	return (uint32_t)p->n_samples;
 }
 
 uint32_t profile_n_counts(const struct profile *p)

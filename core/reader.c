@@ -105,58 +105,65 @@ uint64_t reader_u64_be(struct reader *r, const char *what)
 	return fixed(r, 8, true, what);
 }
 
-/* Bits of one LEB128; *shift is how many bits were given, *last the final byte. */
-static uint64_t leb(struct reader *r, unsigned int *shift, uint8_t *last, const char *what)
-{
-	const uint8_t *from = r->pos;
-	uint64_t value = 0;
-	uint8_t byte;
+struct leb {
+	uint64_t value;
+	unsigned int bits;	/* given by the input */
+	bool is_negative;	/* sign bit of the last byte */
+	uint8_t any, all;	/* OR and AND of what was given beyond 64 bits, as seven bits */
+};
 
-	*shift = 0;
-	do {
+/* A value of 64 bits takes ten bytes; more are padding, which linkers really write. */
+#define LEB_MAX_LEN 20
+
+static struct leb leb_read(struct reader *r, const char *what)
+{
+	struct leb leb = { .all = 0x7f };
+	uint8_t byte = 0x80;
+
+	while (byte & 0x80) {
+		if (leb.bits == LEB_MAX_LEN * 7)
+			reader_fail(r, -EBADMSG, what);
 		byte = reader_u8(r, what);
 		if (r->err)
-			return 0;
-		/* Padding bytes beyond 64 bits are legal only when they say nothing. */
-		if (*shift < 64)
-			value |= (uint64_t)(byte & 0x7f) << *shift;
-		else if ((byte & 0x7f) != 0 && (byte & 0x7f) != 0x7f)
-			break;
-		*shift += 7;
-	} while (byte & 0x80 && *shift < 140);
-	if (byte & 0x80 || *shift > 133) {
-		r->pos = from;
-		reader_fail(r, -EBADMSG, what);
-		return 0;
+			return (struct leb){ .all = 0x7f };
+		if (leb.bits < 64)
+			leb.value |= (uint64_t)(byte & 0x7f) << leb.bits;
+		if (leb.bits == 63) {	/* one bit of the tenth byte still counts, six do not */
+			leb.any = (byte & 0x7f) >> 1;
+			leb.all = (byte & 0x7f) >> 1 | 0x40;
+		} else if (leb.bits > 63) {
+			leb.any |= byte & 0x7f;
+			leb.all &= byte & 0x7f;
+		}
+		leb.bits += 7;
 	}
-	*last = byte;
-	return value;
+	leb.is_negative = byte & 0x40;
+	return leb;
 }
 
 uint64_t reader_uleb(struct reader *r, const char *what)
 {
-	unsigned int shift;
-	uint8_t last = 0;
-	const uint8_t *from = r->pos;
-	uint64_t value = leb(r, &shift, &last, what);
+	struct leb leb = leb_read(r, what);
 
-	if (!r->err && (shift > 70 ? last : shift == 70 && last > 1)) {
-		r->pos = from;
+	if (leb.any) {
 		reader_fail(r, -EBADMSG, what);
 		return 0;
 	}
-	return value;
+	return leb.value;
 }
 
 int64_t reader_sleb(struct reader *r, const char *what)
 {
-	unsigned int shift;
-	uint8_t last = 0;
-	uint64_t value = leb(r, &shift, &last, what);
+	struct leb leb = leb_read(r, what);
+	bool is_whole = leb.value >> 63 ? leb.all == 0x7f : !leb.any;
 
-	if (!r->err && shift < 64 && last & 0x40)
-		value |= ~UINT64_C(0) << shift;
-	return (int64_t)value;
+	if (leb.bits > 63 && !is_whole) {
+		reader_fail(r, -EBADMSG, what);
+		return 0;
+	}
+	if (leb.bits < 64 && leb.is_negative)
+		leb.value |= ~UINT64_C(0) << leb.bits;
+	return (int64_t)leb.value;
 }
 
 size_t reader_count(struct reader *r, size_t min_len, const char *what)

@@ -7,12 +7,15 @@
 #define CORE_TEXT_H
 
 #include <stddef.h>
+#include <stdint.h>
 #include <stdio.h>
 
 /* For a terminal or a log: C0, C1, DEL, bidirectional controls and invalid UTF-8 become \x1b and the like. */
 const char *text_safe(const char *s, char *out, size_t size);
 /* The same text, allocated; NULL without memory. */
 char *text_safe_dup(const char *s);
+/* The first character of s: its length in bytes, or 0 when it is no valid UTF-8 (or len is 0). */
+size_t text_char(const char *s, size_t len, uint32_t *c);
 /* Valid UTF-8 or not; len bytes. */
 int text_is_utf8(const char *s, size_t len);
 /* Writes s with each invalid byte as U+FFFD. */
