@@ -16,5 +16,18 @@
 #define SIGNAL_GREG_FP 10
 #define SIGNAL_GREG_SP 15
 #define SIGNAL_GREG_PC 16
+#define SIGNAL_N_GREGS 17
+/* The same order as DWARF numbers. */
+#define SIGNAL_RESTORE(regs, g) do { \
+	(regs)[8] = (g)[0], (regs)[9] = (g)[1], (regs)[10] = (g)[2], (regs)[11] = (g)[3]; \
+	(regs)[12] = (g)[4], (regs)[13] = (g)[5], (regs)[14] = (g)[6], (regs)[15] = (g)[7]; \
+	(regs)[5] = (g)[8], (regs)[4] = (g)[9], (regs)[6] = (g)[10], (regs)[3] = (g)[11]; \
+	(regs)[1] = (g)[12], (regs)[0] = (g)[13], (regs)[2] = (g)[14]; \
+	(regs)[REG_SP] = (g)[SIGNAL_GREG_SP], (regs)[REG_PC] = (g)[SIGNAL_GREG_PC]; \
+} while (0)
+
+/* What a signal handler returns to: mov $15 (rt_sigreturn), %rax; syscall. */
+#define TRAMPOLINE_LEN 9
+#define TRAMPOLINE_CODE { 0x48, 0xc7, 0xc0, 0x0f, 0x00, 0x00, 0x00, 0x0f, 0x05 }
 
 #endif

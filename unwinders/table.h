@@ -29,6 +29,12 @@ struct table_header {
 	__u32 words;		/* of the whole table */
 };
 
+/* The header's words by number, for readers that have words and no struct. */
+enum table_header_word {
+	TABLE_FIRST_PAGE, TABLE_N_PAGES, TABLE_N_ROWS, TABLE_N_RULES,
+	TABLE_DIRECTORY, TABLE_ROWS, TABLE_RULES, TABLE_WORDS,
+};
+
 /* How the canonical frame address comes from the registers of the frame. The return address is at
    CFA - 8 unless the kind says otherwise; the caller's stack pointer is the CFA. */
 enum cfa_kind {
