@@ -19,6 +19,7 @@
 struct object;
 struct objects;
 struct perf_map;
+struct root;
 
 enum process_event_type { PROCESS_FORK, PROCESS_EXEC, PROCESS_COMM, PROCESS_MMAP, PROCESS_EXIT };
 
@@ -44,20 +45,27 @@ struct mapping {		/* an executable mapping */
 	uint32_t build_id;	/* string id, hex; from the record when the file is gone */
 	uint8_t kind;		/* enum mapping_kind */
 	bool is_tried;		/* opening was tried */
-	uint64_t dev, ino;
+	int16_t open_err;	/* why there is no object, when it was tried */
+	bool is_counted;	/* a sample missed the file and that was counted */
+	uint64_t dev, ino;	/* 0: unknown; dev as makedev() */
 };
 
 struct process {
-	pid_t pid, parent, ns_pid;
+	pid_t pid, parent;
 	uint64_t start_time_ns;	/* boottime, as the kernel half reads it; 0 unknown */
 	uint64_t exit_time_ns;	/* 0: alive */
 	uint32_t comm;		/* string id */
 	uint32_t container;	/* string id; 0 none */
-	struct mapping *mappings;	/* sorted by start, no overlaps */
-	size_t n_mappings, cap_mappings;
-	uint32_t generation;	/* changes with every change of the mappings */
-	int root_fd;		/* -1: not opened */
-	struct perf_map *perf_map;
+	/* Sorted by start, no overlaps. Shared with forked processes until one of them changes:
+	   only runtimes/mappings.c moves them. */
+	struct mapping *mappings;
+	size_t n_mappings;
+	/* Names this set of mappings: another number after every change, the same in a forked child
+	   that changed nothing, never used again. */
+	uint32_t generation;
+	struct root *root;	/* where its paths begin (runtimes/files.h); NULL: unknown */
+	struct perf_map *perf_map;	/* made by runtimes/jit.c, dropped with the image */
+	bool is_perf_map_tried;
 	bool is_from_proc;	/* mappings were read from /proc/PID/maps */
 	void *unwind;		/* the live source's: what the kernel half knows of it */
 };
@@ -72,6 +80,9 @@ int processes_apply(struct processes *ps, const struct process_event *ev);
 struct process *processes_find(struct processes *ps, pid_t pid, uint64_t start_time_ns, uint64_t time_ns);
 /* The mapping of a pc, its object opened; NULL when there is none (even after the maps were read again). */
 struct mapping *process_mapping(struct processes *ps, struct process *proc, uint64_t pc);
+/* Opens the files of all mappings now, so that they are there when the process is gone: for targets,
+   after exec and mmap events. Costs nothing for files that are known. */
+void process_open_files(struct processes *ps, struct process *proc);
 /* Reads /proc/PID/maps again (rate limited). True when something changed. */
 bool process_reread(struct processes *ps, struct process *proc);
 const char *processes_string(const struct processes *ps, uint32_t id);
