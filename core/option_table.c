@@ -1,0 +1,120 @@
+// SPDX-License-Identifier: Apache-2.0
+/* The one table of options. */
+#include "core/options.h"
+
+#define ON_ALL (~0u)
+#define FIELD(f) .offset = offsetof(struct options, f)
+
+static const struct option_info table[] = {
+	/* targets */
+	{ ON_RECORD, "pid", 'p', 0, NULL, "PID|NAME",
+	  "sample this process: a number, or a name that only one process has; "
+	  "repeatable, or separated by commas",
+	  "PID", OPTION_PIDS, FIELD(pids) },
+	{ ON_DOCTOR, "pid", 'p', 0, NULL, "PID", "also say what weft knows of this process", "PID",
+	  OPTION_PIDS, FIELD(pids) },
+	{ ON_RECORD, "all", 'a', 0, NULL, NULL, "sample everything that runs on this machine", NULL,
+	  OPTION_FLAG, FIELD(all) },
+	{ ON_RECORD, "comm", 0, 0, NULL, "NAME",
+	  "sample processes whose command name is NAME, also those that start later; "
+	  "repeatable",
+	  NULL, OPTION_COMMA_LIST, FIELD(comms) },
+	{ ON_RECORD, "cgroup", 0, 0, NULL, "PATH",
+	  "sample a cgroup and what is below it: a path under the cgroup root or an "
+	  "absolute directory; repeatable",
+	  "DIR", OPTION_LIST, FIELD(cgroups) },
+	{ ON_RECORD, "tid", 0, 0, NULL, "TID",
+	  "sample only this thread; repeatable, or separated by commas", NULL, OPTION_TIDS,
+	  FIELD(tids) },
+	{ ON_RECORD, "no-children", 0, 0, NULL, NULL,
+	  "do not follow the children that a target starts", NULL, OPTION_FLAG,
+	  FIELD(no_children) },
+	/* sampling */
+	{ ON_RECORD, "freq", 'F', 'r', "rate", "HZ", "samples per second and CPU (default 99)",
+	  NULL, OPTION_FREQ, FIELD(freq) },
+	{ ON_RECORD, "duration", 'd', 0, NULL, "TIME",
+	  "stop after this long: 30, 30s, 5m, 500ms (default: until ^C, or the end of CMD)", NULL,
+	  OPTION_DURATION, FIELD(duration_ns) },
+	{ ON_RECORD, "user-only", 0, 0, NULL, NULL, "leave kernel frames out", NULL, OPTION_FLAG,
+	  FIELD(user_only) },
+	{ ON_RECORD, "kernel-only", 0, 0, NULL, NULL, "leave user frames out", NULL, OPTION_FLAG,
+	  FIELD(kernel_only) },
+	{ ON_RECORD, "snapshot-size", 0, 0, NULL, "SIZE",
+	  "bytes of stack copied at most when the kernel half cannot walk on (default "
+	  "and cap 64K)",
+	  NULL, OPTION_SIZE, FIELD(snapshot_size) },
+	{ ON_RECORD, "memory", 0, 0, NULL, "SIZE",
+	  "the one budget for weft's memory and its BPF maps (default 48M)", NULL, OPTION_SIZE,
+	  FIELD(memory) },
+	/* output */
+	{ ON_RECORD, "output", 'o', 0, NULL, "FILE",
+	  "write here (default weft.pb.gz, - is stdout); %p pid, %c command, %t time, "
+	  "%h host",
+	  "FILE", OPTION_STRING, FIELD(output) },
+	{ ON_SYMBOLIZE, "output", 'o', 0, NULL, "FILE", "write here (- is stdout)", "FILE",
+	  OPTION_STRING, FIELD(output) },
+	{ ON_RECORD | ON_SYMBOLIZE, "format", 0, 0, NULL, "NAME",
+	  "write this format whatever FILE ends in", "FORMAT", OPTION_STRING, FIELD(format) },
+	{ ON_RECORD, "max-loss", 0, 0, NULL, "PERCENT",
+	  "exit 5 when more samples than this were lost; the file is written all the same", NULL,
+	  OPTION_PERCENT, FIELD(max_loss) },
+	{ ON_RECORD, "min-complete", 0, 0, NULL, "PERCENT",
+	  "exit 5 when fewer stacks than this are complete; the file is written all the "
+	  "same",
+	  NULL, OPTION_PERCENT, FIELD(min_complete) },
+	{ ON_RECORD, "stats", 0, 0, NULL, NULL, "say at the end what weft itself cost", NULL,
+	  OPTION_FLAG, FIELD(stats) },
+	/* symbols */
+	{ ON_RECORD | ON_SYMBOLIZE, "debug-dir", 0, 0, NULL, "DIR",
+	  "look for separate debug files here (default /usr/lib/debug); repeatable", "DIR",
+	  OPTION_LIST, FIELD(debug_dirs) },
+	{ ON_RECORD | ON_SYMBOLIZE, "debuginfod", 0, 0, NULL, NULL,
+	  "ask the servers in DEBUGINFOD_URLS for missing debug files", NULL, OPTION_FLAG,
+	  FIELD(debuginfod) },
+	/* report */
+	{ ON_REPORT, "top", 0, 0, NULL, NULL, "the functions that cost most (default)", NULL,
+	  OPTION_VIEW, 0, .value = VIEW_TOP },
+	{ ON_REPORT, "tree", 0, 0, NULL, NULL, "the call tree from its roots", NULL, OPTION_VIEW, 0,
+	  .value = VIEW_TREE },
+	{ ON_REPORT, "callers", 0, 0, NULL, "REGEX",
+	  "the tree of callers above the functions that match", NULL, OPTION_VIEW, 0,
+	  .value = VIEW_CALLERS },
+	{ ON_REPORT, "peek", 0, 0, NULL, "REGEX",
+	  "direct callers and callees of the functions that match", NULL, OPTION_VIEW, 0,
+	  .value = VIEW_PEEK },
+	{ ON_REPORT, "focus", 0, 0, NULL, "REGEX",
+	  "only stacks with a function, source file or binary that matches", NULL, OPTION_REGEX,
+	  FIELD(focus) },
+	{ ON_REPORT, "ignore", 0, 0, NULL, "REGEX",
+	  "no stacks with a function, source file or binary that matches", NULL, OPTION_REGEX,
+	  FIELD(ignore) },
+	{ ON_REPORT, "label", 0, 0, NULL, "KEY=VALUE",
+	  "only samples with this label (pid=4711); repeatable, all must hold", NULL, OPTION_LABEL,
+	  FIELD(labels) },
+	{ ON_REPORT, "sample-type", 0, 0, NULL, "TYPE",
+	  "which value to show, samples or cpu (default: the file's own)", NULL, OPTION_STRING,
+	  FIELD(sample_type) },
+	{ ON_REPORT, "rows", 'n', 0, NULL, "N", "at most so many rows (default: all)", NULL,
+	  OPTION_COUNT, FIELD(n_rows) },
+	{ ON_REPORT, "no-pager", 0, 0, NULL, NULL, "do not page, even on a terminal", NULL,
+	  OPTION_FLAG, FIELD(no_pager) },
+	/* the rest */
+	{ ON_DOCTOR, "json", 0, 0, NULL, NULL, "one JSON document", NULL, OPTION_FLAG,
+	  FIELD(json) },
+	{ ON_DOCTOR, "sysroot", 0, 0, NULL, "DIR",
+	  "read /proc, /sys and /boot below DIR and try no system calls", "DIR", OPTION_STRING,
+	  FIELD(sysroot), .is_hidden = true },
+	{ ON_HELP, "man", 0, 0, NULL, NULL, "the manual page as roff", NULL, OPTION_FLAG,
+	  FIELD(man), .is_hidden = true },
+	{ ON_RECORD | ON_SYMBOLIZE, "quiet", 'q', 0, NULL, NULL, "say nothing but errors", NULL,
+	  OPTION_FLAG, FIELD(quiet) },
+	{ ON_RECORD | ON_REPORT | ON_SYMBOLIZE | ON_DOCTOR, "verbose", 'v', 0, NULL, NULL,
+	  "say more: reasons and details", NULL, OPTION_FLAG, FIELD(verbose) },
+	{ ON_ALL, "help", 'h', 0, NULL, NULL, "show this help", NULL, OPTION_FLAG, FIELD(help) },
+};
+
+const struct option_info *options_table(size_t *n)
+{
+	*n = sizeof(table) / sizeof(table[0]);
+	return table;
+}
