@@ -20,6 +20,7 @@ struct cfi_section {
 
 struct cfi_input {
 	struct cfi_section eh_frame, debug_frame;	/* .data NULL when there is none */
+	struct cfi_section eh_frame_hdr;	/* optional: makes finding one row fast (cfi_entry.h) */
 	uint64_t text_vaddr, got_vaddr;		/* bases of textrel/datarel pointers; 0 when unknown */
 	bool is_aarch64;
 	size_t max_words;	/* give up with -E2BIG above; 0 is no cap */
