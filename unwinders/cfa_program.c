@@ -98,8 +98,8 @@ static void set_how(struct cfa_program *p, enum register_how how)
 
 static int64_t factored(struct cfa_program *p, bool is_signed)
 {
-	uint64_t n = is_signed ? (uint64_t)reader_sleb(&p->insns, "offset") :
-				 reader_uleb(&p->insns, "offset");
+	uint64_t n = is_signed ? (uint64_t)reader_sleb(&p->insns, "offset")
+			       : reader_uleb(&p->insns, "offset");
 
 	return (int64_t)(n * (uint64_t)p->data_align);
 }
@@ -177,7 +177,7 @@ static void run_register(struct cfa_program *p, uint8_t op)
 		set_offset(p, reg, REGISTER_OFFSET, factored(p, op == CFA_OP_OFFSET_EXTENDED_SF));
 		break;
 	case CFA_OP_NEGATIVE_OFFSET_EXTENDED:
-		set_offset(p, reg, REGISTER_OFFSET, (int64_t)-(uint64_t)factored(p, false));
+		set_offset(p, reg, REGISTER_OFFSET, (int64_t) - (uint64_t)factored(p, false));
 		break;
 	case CFA_OP_VAL_OFFSET:
 	case CFA_OP_VAL_OFFSET_SF:

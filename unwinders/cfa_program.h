@@ -14,30 +14,31 @@
 #include "unwinders/eh_pointer.h"
 
 enum register_how {
-	REGISTER_UNSPECIFIED,	/* as the ABI says: callee-saved ones are unchanged, rsp is the CFA */
+	REGISTER_UNSPECIFIED, /* as the ABI says: callee-saved ones are unchanged, rsp is the CFA */
 	REGISTER_UNDEFINED,
 	REGISTER_SAME,
-	REGISTER_OFFSET,	/* saved at CFA + offset */
-	REGISTER_VAL_OFFSET,	/* is CFA + offset */
-	REGISTER_REGISTER,	/* is in register `number` */
-	REGISTER_EXPRESSION,	/* saved at what the expression says; the CFA is on its stack */
-	REGISTER_VAL_EXPRESSION,	/* is what the expression says */
+	REGISTER_OFFSET,	 /* saved at CFA + offset */
+	REGISTER_VAL_OFFSET,	 /* is CFA + offset */
+	REGISTER_REGISTER,	 /* is in register `number` */
+	REGISTER_EXPRESSION,	 /* saved at what the expression says; the CFA is on its stack */
+	REGISTER_VAL_EXPRESSION, /* is what the expression says */
 };
 
 struct register_rule {
-	uint8_t how;	/* enum register_how */
-	uint32_t len;	/* of the expression */
+	uint8_t how;  /* enum register_how */
+	uint32_t len; /* of the expression */
 	union {
 		int64_t offset;
 		uint64_t number;
-		const uint8_t *expression;	/* borrowed from the section */
+		const uint8_t *expression; /* borrowed from the section */
 	};
 };
 
 struct cfa_row {
-	struct register_rule cfa;	/* UNSPECIFIED, VAL_OFFSET (cfa_register + offset) or VAL_EXPRESSION */
+	struct register_rule
+		cfa; /* UNSPECIFIED, VAL_OFFSET (cfa_register + offset) or VAL_EXPRESSION */
 	uint64_t cfa_register;
-	struct register_rule regs[N_DWARF_REGS];	/* rules of other registers are dropped */
+	struct register_rule regs[N_DWARF_REGS]; /* rules of other registers are dropped */
 };
 
 /* Rows put aside by remember_state; lives longer than one program, to be reused. */
@@ -46,19 +47,19 @@ struct cfa_memory {
 	uint32_t n, cap;
 };
 
-#define CFA_MAX_REMEMBERED 256	/* compilers nest a handful */
+#define CFA_MAX_REMEMBERED 256 /* compilers nest a handful */
 
 struct cfa_program {
 	struct reader insns;
 	struct cfa_row row;
-	const struct cfa_row *initial;	/* what restore goes back to; NULL in a CIE's own program */
+	const struct cfa_row *initial; /* what restore goes back to; NULL in a CIE's own program */
 	struct cfa_memory *memory;
 	const struct eh_bases *bases;
 	uint64_t code_align;
 	int64_t data_align;
-	uint8_t encoding;	/* of set_loc's operand */
-	uint64_t pc;		/* the row holds from here on */
-	struct register_rule ignored;	/* takes the rules of registers that are not kept */
+	uint8_t encoding;	      /* of set_loc's operand */
+	uint64_t pc;		      /* the row holds from here on */
+	struct register_rule ignored; /* takes the rules of registers that are not kept */
 };
 
 /*

@@ -15,12 +15,12 @@
 
 /* Where an FDE is and what it starts at: 12 bytes, because a big library has 160,000. */
 struct fde_ref {
-	uint32_t start_low, start_high;	/* start << 1 | is_debug */
+	uint32_t start_low, start_high; /* start << 1 | is_debug */
 	uint32_t offset;
 };
 
 struct build {
-	struct cfi_frames frames[2];	/* .eh_frame, .debug_frame */
+	struct cfi_frames frames[2]; /* .eh_frame, .debug_frame */
 	struct fde_ref *refs;
 	size_t n_refs, cap_refs;
 	struct table_builder table;
@@ -205,7 +205,7 @@ static void build_rows(struct build *b)
 
 	for (size_t i = 0; i < b->n_refs && !b->table.err; i++) {
 		if (fde_of(b, i, &fde))
-			continue;	/* cannot be: it was read before */
+			continue; /* cannot be: it was read before */
 		if (fde.end > b->table.pos)
 			add_fde(b, &b->frames[ref_is_debug(&b->refs[i])], &fde,
 				end_of(b, i, fde.end));

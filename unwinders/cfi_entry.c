@@ -4,13 +4,13 @@
 #include <errno.h>
 #include <string.h>
 
-#define LENGTH_64_BIT 0xffffffff	/* the real length follows in 8 bytes */
-#define CIE_ID_32 UINT32_C(0xffffffff)	/* in .debug_frame; in .eh_frame it is 0 */
+#define LENGTH_64_BIT 0xffffffff       /* the real length follows in 8 bytes */
+#define CIE_ID_32 UINT32_C(0xffffffff) /* in .debug_frame; in .eh_frame it is 0 */
 
 /* The frame of an entry: what stands before the fields of a CIE or an FDE. */
 struct entry {
 	uint64_t offset;
-	uint64_t cie_offset;	/* of an FDE */
+	uint64_t cie_offset; /* of an FDE */
 	bool is_cie;
 	struct reader body;
 };
@@ -91,7 +91,8 @@ static void read_augmentation(struct cfi_frames *f, struct reader *r, const char
 		case 'S':
 			cie->is_signal = true;
 			break;
-		default:	/* 'B' and 'G' bring no data; behind an unknown letter nothing is certain */
+		default: /* 'B' and 'G' bring no data; behind an unknown letter nothing is certain
+			  */
 			if (*c != 'B' && *c != 'G')
 				return;
 		}
@@ -121,8 +122,8 @@ static void read_cie_fields(struct cfi_frames *f, struct reader *r, struct cfi_c
 	}
 	cie->code_align = reader_uleb(r, "code alignment");
 	cie->data_align = reader_sleb(r, "data alignment");
-	cie->return_register = version == 1 ? reader_u8(r, "return register") :
-					      reader_uleb(r, "return register");
+	cie->return_register =
+		version == 1 ? reader_u8(r, "return register") : reader_uleb(r, "return register");
 	cie->has_augmentation = augmentation[0] == 'z';
 	if (cie->has_augmentation)
 		read_augmentation(f, r, augmentation + 1, cie);

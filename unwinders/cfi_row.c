@@ -7,7 +7,7 @@
 #include "unwinders/cfi_entry.h"
 
 #define HDR_VERSION 1
-#define HDR_TABLE_ENCODING 0x3b	/* data-relative, 4 bytes, signed: what every linker writes */
+#define HDR_TABLE_ENCODING 0x3b /* data-relative, 4 bytes, signed: what every linker writes */
 #define HDR_ENTRY 8
 
 static int64_t hdr_pair(const struct reader *table, uint64_t i, int64_t *second)
@@ -24,7 +24,8 @@ static int64_t hdr_pair(const struct reader *table, uint64_t i, int64_t *second)
 /* The address of the FDE whose function starts last at or before vaddr. False: no usable table. */
 static bool hdr_search(const struct cfi_input *in, uint64_t vaddr, uint64_t *fde)
 {
-	struct eh_bases bases = { .section = in->eh_frame_hdr.vaddr, .data = in->eh_frame_hdr.vaddr };
+	struct eh_bases bases = { .section = in->eh_frame_hdr.vaddr,
+				  .data = in->eh_frame_hdr.vaddr };
 	uint64_t low = 0, high;
 	uint8_t frame_encoding, count_encoding;
 	int64_t second;

@@ -10,8 +10,8 @@
 #include "unwinders/cfi.h"
 
 struct cfi_row {
-	struct cfa_row row;		/* expressions borrow from the sections */
-	uint64_t start, end;		/* of the function's entry */
+	struct cfa_row row;  /* expressions borrow from the sections */
+	uint64_t start, end; /* of the function's entry */
 	uint64_t return_register;
 	bool is_signal;
 };

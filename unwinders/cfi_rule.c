@@ -5,7 +5,7 @@
 
 #include "core/reader.h"
 
-#define N_RULE_REGS 16	/* what the rule's 4 bits can name */
+#define N_RULE_REGS 16 /* what the rule's 4 bits can name */
 
 enum expression_op {
 	OP_DEREF = 0x06,
@@ -62,7 +62,7 @@ static bool read_addend(struct reader *r, int64_t *value)
 struct load {
 	uint8_t reg;
 	bool is_deref;
-	int64_t offset, addend;	/* [reg + offset] + addend, or reg + offset */
+	int64_t offset, addend; /* [reg + offset] + addend, or reg + offset */
 };
 
 static bool read_load(const struct register_rule *rule, struct load *out)
@@ -89,8 +89,9 @@ static bool read_load(const struct register_rule *rule, struct load *out)
 }
 
 /*
- * What linkers write for lazy binding stubs: rsp + 8, and 8 more once the stub has pushed its index,
- * which the low bits of the pc tell: breg7 8, breg16 0, lit15, and, litN, ge, lit3, shl, plus.
+ * What linkers write for lazy binding stubs: rsp + 8, and 8 more once the stub has pushed its
+ * index, which the low bits of the pc tell: breg7 8, breg16 0, lit15, and, litN, ge, lit3, shl,
+ * plus.
  */
 static bool is_plt(const struct register_rule *rule, uint8_t *boundary)
 {
@@ -99,7 +100,8 @@ static bool is_plt(const struct register_rule *rule, uint8_t *boundary)
 	const uint8_t *e = rule->expression;
 	size_t n = sizeof(head);
 
-	if (rule->len != n + 1 + sizeof(tail) || memcmp(e, head, n) || memcmp(e + n + 1, tail, sizeof(tail)))
+	if (rule->len != n + 1 + sizeof(tail) || memcmp(e, head, n) ||
+	    memcmp(e + n + 1, tail, sizeof(tail)))
 		return false;
 	*boundary = e[n] - OP_LIT0;
 	return e[n] >= OP_LIT0 && *boundary < 16;
@@ -180,7 +182,8 @@ static bool set_fp(const struct cfa_row *row, struct unwind_rule *out)
 /* The stack pointer of the caller is the CFA, unless a rule says otherwise. */
 static bool is_sp_cfa(const struct register_rule *sp)
 {
-	return sp->how == REGISTER_UNSPECIFIED || (sp->how == REGISTER_VAL_OFFSET && sp->offset == 0);
+	return sp->how == REGISTER_UNSPECIFIED ||
+	       (sp->how == REGISTER_VAL_OFFSET && sp->offset == 0);
 }
 
 /* The kernel's signal frame, if the rows say so: registers where the ucontext has them. */
@@ -207,7 +210,8 @@ struct unwind_rule cfi_rule(const struct cfa_row *row, uint64_t return_register,
 	if (ra->how == REGISTER_UNDEFINED)
 		return (struct unwind_rule){ .cfa = CFA_END };
 	if (is_signal)
-		return is_kernel_signal_frame(row) ? (struct unwind_rule){ .cfa = CFA_SIGNAL } : user;
+		return is_kernel_signal_frame(row) ? (struct unwind_rule){ .cfa = CFA_SIGNAL }
+						   : user;
 	if (ra->how != REGISTER_OFFSET || ra->offset != -8 || !is_sp_cfa(&row->regs[REG_SP]))
 		return user;
 	return set_cfa(row, &out) && set_fp(row, &out) ? out : user;

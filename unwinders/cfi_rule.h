@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Compresses a full row of call frame information into the rule of a table, if a rule can say it. */
+/* Compresses a full row of call frame information into the rule of a table, if a rule can say it.
+ */
 #ifndef UNWINDERS_CFI_RULE_H
 #define UNWINDERS_CFI_RULE_H
 

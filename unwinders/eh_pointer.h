@@ -13,11 +13,12 @@
 
 #define EH_POINTER_ABSOLUTE 0x00
 #define EH_POINTER_OMIT 0xff
-#define EH_POINTER_FORMAT 0x0f	/* mask; alone it reads a plain number such as a length */
+#define EH_POINTER_FORMAT 0x0f /* mask; alone it reads a plain number such as a length */
 
 struct eh_bases {
-	uint64_t section;	/* vaddr of the outermost reader's first byte: pc-relative counts from there */
-	uint64_t text, data;	/* 0 when unknown: such pointers are then -ENOTSUP */
+	uint64_t section;    /* vaddr of the outermost reader's first byte: pc-relative counts from
+				there */
+	uint64_t text, data; /* 0 when unknown: such pointers are then -ENOTSUP */
 };
 
 /* Fails the reader: -EBADMSG no such encoding, -ENOTSUP one that needs what is not known here. */

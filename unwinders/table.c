@@ -70,8 +70,8 @@ static bool is_page_valid(const uint32_t *rows, uint32_t first, uint32_t end, ui
 	for (uint32_t i = first; i < end; i++) {
 		if (rows[i] >> 16 >= n_rules)
 			return false;
-		if (i == first ? rows[i] & PAGE_MASK :
-				 (rows[i] & PAGE_MASK) <= (rows[i - 1] & PAGE_MASK))
+		if (i == first ? rows[i] & PAGE_MASK
+			       : (rows[i] & PAGE_MASK) <= (rows[i - 1] & PAGE_MASK))
 			return false;
 	}
 	return true;
@@ -92,7 +92,8 @@ bool unwind_table_is_valid(const struct unwind_table *t)
 		return false;
 	for (uint32_t page = 0; page < h.n_pages; page++)
 		if (directory[page] > directory[page + 1] || directory[page + 1] > h.n_rows ||
-		    !is_page_valid(t->words + h.rows, directory[page], directory[page + 1], h.n_rules))
+		    !is_page_valid(t->words + h.rows, directory[page], directory[page + 1],
+				   h.n_rules))
 			return false;
 	return true;
 }

@@ -6,7 +6,7 @@
 #include <string.h>
 
 #define PAGE_MASK ((1u << TABLE_PAGE_BITS) - 1)
-#define N_SLOTS (1u << 17)		/* twice as many as there can be rules */
+#define N_SLOTS (1u << 17) /* twice as many as there can be rules */
 #define MAX_RULES 65535
 #define N_ROW_WORDS_FIRST 1024
 
@@ -20,7 +20,8 @@ static uint32_t n_rows(const struct table_builder *b)
 	return (uint32_t)(b->n_words - TABLE_HEADER_WORDS - b->n_pages - 1);
 }
 
-/* Room for n more words. Grows by an eighth: the builder should not cost much more than its result. */
+/* Room for n more words. Grows by an eighth: the builder should not cost much more than its result.
+ */
 static int reserve(struct table_builder *b, size_t n)
 {
 	size_t want = b->n_words + n, cap;
@@ -68,7 +69,8 @@ static uint32_t rule_new(struct table_builder *b, uint64_t bits)
 	return b->n_rules++;
 }
 
-/* The number of a rule. When there are too many, the last number stands for "user space must do it". */
+/* The number of a rule. When there are too many, the last number stands for "user space must do
+ * it". */
 static uint32_t rule_number(struct table_builder *b, struct unwind_rule rule)
 {
 	uint64_t bits;

@@ -17,7 +17,7 @@ struct cfi_elf {
 	int fd;
 	Elf *elf;
 	Dwarf *dwarf;
-	Dwarf_CFI *cfi;	/* libdw's */
+	Dwarf_CFI *cfi; /* libdw's */
 	struct cfi_input in;
 };
 

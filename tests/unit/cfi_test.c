@@ -49,7 +49,7 @@ static bool oracle_load(const Dwarf_Op *ops, size_t n, struct unwind_rule *rule,
 	if (n == 3 && ops[2].atom != DW_OP_plus_uconst)
 		return false;
 	if (n == 4)
-		return false;	/* const + plus: none in the files above */
+		return false; /* const + plus: none in the files above */
 	rule->reg = (ops[0].atom - DW_OP_breg0) & 15;
 	*offset = (int64_t)ops[0].number;
 	if (n == 3)
@@ -60,7 +60,7 @@ static bool oracle_load(const Dwarf_Op *ops, size_t n, struct unwind_rule *rule,
 static bool oracle_plt(const Dwarf_Op *ops, size_t n, struct unwind_rule *rule)
 {
 	static const uint8_t atoms[] = { DW_OP_breg7, DW_OP_breg16, DW_OP_lit15, DW_OP_and, 0,
-					 DW_OP_ge, DW_OP_lit3, DW_OP_shl, DW_OP_plus };
+					 DW_OP_ge,    DW_OP_lit3,   DW_OP_shl,	 DW_OP_plus };
 
 	if (n != 9 || ops[0].number != 8 || ops[1].number != 0)
 		return false;
@@ -90,10 +90,12 @@ static bool oracle_cfa(Dwarf_Frame *frame, struct unwind_rule *rule)
 	}
 	if (oracle_plt(ops, n, rule))
 		return true;
-	if (!oracle_load(ops, n, rule, &is_deref, &offset, &addend) || !is_s16(offset) || !is_s16(addend))
+	if (!oracle_load(ops, n, rule, &is_deref, &offset, &addend) || !is_s16(offset) ||
+	    !is_s16(addend))
 		return false;
 	rule->cfa = is_deref ? CFA_DEREF : CFA_REG;
-	rule->cfa_off = is_deref ? (int32_t)((uint32_t)addend << 16 | (uint16_t)offset) : (int32_t)offset;
+	rule->cfa_off =
+		is_deref ? (int32_t)((uint32_t)addend << 16 | (uint16_t)offset) : (int32_t)offset;
 	return true;
 }
 
@@ -172,9 +174,10 @@ static size_t check_at(const struct cfi_elf *e, const struct unwind_table *t, ui
 
 	if (is_same_rule(got, want))
 		return 0;
-	print_error("%s 0x%lx: cfa %d reg %d off %d fp %d %d, libdw: cfa %d reg %d off %d fp %d %d\n",
-		    path, (long)addr, got.cfa, got.reg, got.cfa_off, got.fp, got.fp_off, want.cfa,
-		    want.reg, want.cfa_off, want.fp, want.fp_off);
+	print_error(
+		"%s 0x%lx: cfa %d reg %d off %d fp %d %d, libdw: cfa %d reg %d off %d fp %d %d\n",
+		path, (long)addr, got.cfa, got.reg, got.cfa_off, got.fp, got.fp_off, want.cfa,
+		want.reg, want.cfa_off, want.fp, want.fp_off);
 	return 1;
 }
 
@@ -187,7 +190,8 @@ static size_t check_file(const struct cfi_elf *e, const struct unwind_table *t, 
 
 	memcpy(&h, t->words, sizeof(h));
 	for (uint32_t page = 0; page < h.n_pages && n_wrong < 20; page++) {
-		for (uint32_t i = t->words[h.directory + page]; i < t->words[h.directory + page + 1]; i++) {
+		for (uint32_t i = t->words[h.directory + page];
+		     i < t->words[h.directory + page + 1]; i++) {
 			uint64_t addr = ((uint64_t)h.first_page + page) << TABLE_PAGE_BITS |
 					(t->words[h.rows + i] & 0xffff);
 
@@ -222,8 +226,8 @@ static void every_row_is_what_libdw_says(void **state)
 		unwind_table_deinit(&t);
 		cfi_elf_close(&e);
 	}
-	print_message("%zu files, %zu rows, %zu for user space, %zu wrong\n", n_files, n_rows, n_user,
-		      n_wrong);
+	print_message("%zu files, %zu rows, %zu for user space, %zu wrong\n", n_files, n_rows,
+		      n_user, n_wrong);
 	assert_int_equal(n_wrong, 0);
 	assert_true(n_files >= 3);
 }
