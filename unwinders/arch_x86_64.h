@@ -26,6 +26,22 @@
 	(regs)[REG_SP] = (g)[SIGNAL_GREG_SP], (regs)[REG_PC] = (g)[SIGNAL_GREG_PC]; \
 } while (0)
 
+/* The kernel's struct pt_regs (its uapi names) by DWARF numbers. */
+#define PT_REGS_RESTORE(regs, pt) do { \
+	(regs)[0] = (pt)->rax, (regs)[1] = (pt)->rdx, (regs)[2] = (pt)->rcx, (regs)[3] = (pt)->rbx; \
+	(regs)[4] = (pt)->rsi, (regs)[5] = (pt)->rdi, (regs)[6] = (pt)->rbp, (regs)[7] = (pt)->rsp; \
+	(regs)[8] = (pt)->r8, (regs)[9] = (pt)->r9, (regs)[10] = (pt)->r10, (regs)[11] = (pt)->r11; \
+	(regs)[12] = (pt)->r12, (regs)[13] = (pt)->r13, (regs)[14] = (pt)->r14; \
+	(regs)[15] = (pt)->r15, (regs)[REG_PC] = (pt)->rip; \
+} while (0)
+#define PT_REGS_IS_USER(pt) (((pt)->cs & 3) == 3)
+#define PT_REGS_IS_64BIT(pt) ((pt)->cs == 0x33)	/* __USER_CS; __USER32_CS is 0x23 */
+/* -1 unless a system call is what brought the thread into the kernel. */
+#define PT_REGS_SYSCALL(pt) ((__s64)(pt)->orig_rax)
+#define SYSCALL_EXECVE 59
+#define SYSCALL_EXECVEAT 322
+#define KERNEL_STACK_SIZE 16384	/* THREAD_SIZE; for kernels without bpf_task_pt_regs (before 5.15) */
+
 /* What a signal handler returns to: mov $15 (rt_sigreturn), %rax; syscall. */
 #define TRAMPOLINE_LEN 9
 #define TRAMPOLINE_CODE { 0x48, 0xc7, 0xc0, 0x0f, 0x00, 0x00, 0x00, 0x0f, 0x05 }

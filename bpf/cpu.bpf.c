@@ -1,0 +1,67 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+/* The CPU sampler: a perf event ticks on every CPU; some ticks become samples. */
+#include "bpf/maps.bpf.h"
+#include "bpf/jitter.bpf.h"
+#include "bpf/sample.bpf.h"
+#include "bpf/target.bpf.h"
+
+char LICENSE[] SEC("license") = "Dual BSD/GPL";
+
+/* Which counter this tick ends in. */
+static __always_inline int tick(struct bpf_perf_event_data *ctx, struct cpu_state *cpu)
+{
+	bool is_user_mode = PT_REGS_IS_USER(&ctx->regs);
+	__u64 pid_tgid;
+
+	if (!jitter_takes(cpu, ctx->sample_period))
+		return TICK_SKIPPED;
+	pid_tgid = bpf_get_current_pid_tgid();
+	if (!pid_tgid)
+		return TICK_IDLE;
+	if (!is_target(pid_tgid >> 32, (__u32)pid_tgid))
+		return TICK_FILTERED;
+	if (is_kernel_only && is_user_mode)
+		return TICK_FILTERED;
+	return sample_take(ctx, is_user_mode ? &ctx->regs : NULL, sample_period_ns, 0, cpu);
+}
+
+SEC("perf_event")
+int cpu_tick(struct bpf_perf_event_data *ctx)
+{
+	struct cpu_state *cpu = cpu_state_get();
+	__u32 end;
+
+	if (!cpu)
+		return 0;
+	end = tick(ctx, cpu);
+	if (end < N_COUNTERS)
+		cpu->counters[end]++;
+	return 0;
+}
+
+/* A fork copies what is known of its parent, so that the child's first tick already counts. */
+SEC("raw_tp/sched_process_fork")
+int process_fork(struct bpf_raw_tracepoint_args *ctx)
+{
+	struct task_struct *parent = (void *)ctx->args[0], *child = (void *)ctx->args[1];
+	__u32 parent_pid = BPF_CORE_READ(parent, tgid), pid = BPF_CORE_READ(child, tgid);
+	struct unwind_process copy, *proc;
+	__u32 *target;
+
+	if (pid == parent_pid)
+		return 0;
+	if (target_flags & TARGET_CHILDREN) {
+		target = bpf_map_lookup_elem(&target_pids, &parent_pid);
+		if (target)
+			bpf_map_update_elem(&target_pids, &pid, target, BPF_ANY);
+		else
+			bpf_map_delete_elem(&target_pids, &pid);
+	}
+	proc = bpf_map_lookup_elem(&unwind_processes, &parent_pid);
+	if (!proc)
+		return 0;
+	copy = *proc;
+	copy.start_time_ns = BPF_CORE_READ(child, start_boottime);
+	bpf_map_update_elem(&unwind_processes, &pid, &copy, BPF_ANY);
+	return 0;
+}

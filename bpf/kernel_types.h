@@ -1,0 +1,31 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/* The few fields of kernel structures that weft reads; CO-RE finds where the running kernel has them. */
+#ifndef BPF_KERNEL_TYPES_H
+#define BPF_KERNEL_TYPES_H
+
+#include <linux/types.h>
+
+#pragma clang attribute push(__attribute__((preserve_access_index)), apply_to = record)
+
+typedef struct {
+	void *vdso;
+} mm_context_t;
+
+struct mm_struct {
+	mm_context_t context;
+};
+
+struct task_struct {
+	void *stack;
+	unsigned int flags;
+	int pid, tgid;
+	struct mm_struct *mm;
+	struct task_struct *real_parent, *group_leader;
+	__u64 start_boottime;
+};
+
+#pragma clang attribute pop
+
+#define PF_KTHREAD 0x00200000	/* task_struct.flags, the same since 2.6.27 */
+
+#endif

@@ -1,0 +1,153 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/* The maps of the kernel half and its settings. Sizes of 1 are set by user space before loading. */
+#ifndef BPF_MAPS_BPF_H
+#define BPF_MAPS_BPF_H
+
+#include <linux/bpf.h>
+#include <linux/bpf_perf_event.h>
+#include <linux/ptrace.h>
+#include <stdbool.h>
+#include <bpf/bpf_core_read.h>
+#include <bpf/bpf_helpers.h>
+
+#include "bpf/kernel_types.h"
+#include "bpf/shared.h"
+#include "unwinders/arch.h"
+#include "unwinders/unwind.h"
+
+#define MAX_FRAMES (MAX_KERNEL_FRAMES + MAX_USER_FRAMES)
+#define N_CACHED_RULES 1024	/* with 24 bytes each just below the 32 KiB a per-CPU value may have */
+
+/* Settings, written before loading. */
+const volatile __u32 target_flags = TARGET_ALL;
+const volatile __u32 table_mask = 0;		/* words of the table memory - 1; a power of two - 1 */
+const volatile __u32 snapshot_max_pages = 16;
+const volatile __u32 snapshot_pages_per_second = 8192;	/* on one CPU: 5 ms of copying a second */
+const volatile __u32 ring_wakeup_len = 1;	/* bytes waiting in the ring that wake user space */
+const volatile __u64 sample_period_ns = 0;	/* mean time between samples on one CPU */
+const volatile bool is_user_only = false;
+const volatile bool is_kernel_only = false;
+const volatile bool has_task_pt_regs = false;	/* the kernel has bpf_task_pt_regs (5.15) */
+
+/* Counters and what one tick leaves to the next. Ticks write, user space reads. */
+struct {
+	__uint(type, BPF_MAP_TYPE_PERCPU_ARRAY);
+	__uint(max_entries, 1);
+	__type(key, __u32);
+	__type(value, struct cpu_state);
+} cpu_states SEC(".maps");
+
+/* Where a sample is put together: too large for the BPF stack. */
+#pragma clang diagnostic ignored "-Wgnu-variable-sized-type-not-at-end"
+struct scratch {
+	struct unwind u;
+	__u32 is_busy;
+	__u32 is_exec;		/* inside execve: the user registers may be of the image before */
+	struct pt_regs user_regs;
+	__u64 kernel_stack[MAX_KERNEL_FRAMES];
+	struct wire_sample sample;
+	struct wire_frame frames[MAX_FRAMES];	/* follow the sample on the wire too */
+};
+
+struct {
+	__uint(type, BPF_MAP_TYPE_PERCPU_ARRAY);
+	__uint(max_entries, 1);
+	__type(key, __u32);
+	__type(value, struct scratch);
+} scratches SEC(".maps");
+
+/* Rules looked up before, by the low bits of the pc. Valid as long as the process's vector is: a
+   file's rules never change. Saves a binary search over cold memory for most frames. */
+struct cached_rule {
+	__u64 pc;
+	__u64 rule;
+	__u32 generation;
+	__u32 pad;
+};
+
+struct rule_cache {
+	struct cached_rule rules[N_CACHED_RULES];
+};
+
+struct {
+	__uint(type, BPF_MAP_TYPE_PERCPU_ARRAY);
+	__uint(max_entries, 1);
+	__type(key, __u32);
+	__type(value, struct rule_cache);
+} rule_caches SEC(".maps");
+
+/* The table memory: unwind tables and vectors of mappings, written by user space through its own
+   mapping, read by walks. One element, whose size is the budget. */
+struct {
+	__uint(type, BPF_MAP_TYPE_ARRAY);
+	__uint(map_flags, BPF_F_MMAPABLE);
+	__uint(max_entries, 1);
+	__uint(key_size, 4);
+	__uint(value_size, 8);
+} table_words SEC(".maps");
+
+/* Processes whose mappings the kernel half knows, by pid. User space writes; a fork copies. */
+struct {
+	__uint(type, BPF_MAP_TYPE_HASH);
+	__uint(max_entries, 1);
+	__type(key, __u32);
+	__type(value, struct unwind_process);
+} unwind_processes SEC(".maps");
+
+/* Targets. User space fills them; forks add to and remove from the pids. */
+struct {
+	__uint(type, BPF_MAP_TYPE_HASH);
+	__uint(max_entries, 1);
+	__type(key, __u32);
+	__type(value, __u32);
+} target_pids SEC(".maps");
+
+struct {
+	__uint(type, BPF_MAP_TYPE_HASH);
+	__uint(max_entries, 1);
+	__type(key, __u32);
+	__type(value, __u32);
+} target_tids SEC(".maps");
+
+struct comm {
+	char name[WIRE_COMM_LEN];
+};
+
+struct {
+	__uint(type, BPF_MAP_TYPE_HASH);
+	__uint(max_entries, 1);
+	__type(key, struct comm);
+	__type(value, __u32);
+} target_comms SEC(".maps");
+
+struct {
+	__uint(type, BPF_MAP_TYPE_HASH);
+	__uint(max_entries, 1);
+	__type(key, __u64);
+	__type(value, __u32);
+} target_cgroups SEC(".maps");
+
+/* Records of bpf/weft.h to user space. */
+struct {
+	__uint(type, BPF_MAP_TYPE_RINGBUF);
+	__uint(max_entries, 4096);
+} ring SEC(".maps");
+
+static __always_inline struct scratch *scratch_get(void)
+{
+	__u32 zero = 0;
+
+	return bpf_map_lookup_elem(&scratches, &zero);
+}
+
+static __always_inline struct cpu_state *cpu_state_get(void)
+{
+	__u32 zero = 0;
+
+	return bpf_map_lookup_elem(&cpu_states, &zero);
+}
+
+/* Keeps clang from proving that a bound is not needed and dropping it: the verifier wants to see it. */
+#define OPAQUE(x) asm volatile("" : "+r"(x))
+
+#endif

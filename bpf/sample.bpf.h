@@ -1,0 +1,191 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * Takes one sample of the current task: who it is, its kernel frames, its user frames or a snapshot
+ * of the stack. For every sampler; one that can interrupt another finds the scratch slot busy.
+ */
+#ifndef BPF_SAMPLE_BPF_H
+#define BPF_SAMPLE_BPF_H
+
+#include "bpf/snapshot.bpf.h"
+#include "bpf/maps.bpf.h"
+#include "unwinders/unwind.bpf.h"
+
+/* What is known of the task before its stack. */
+struct task_image {
+	__u64 vdso;
+	bool has_mm;		/* false: a kernel thread, or one that gave its memory up already */
+};
+
+static __always_inline struct task_image sample_identify(struct wire_sample *sample)
+{
+	struct task_struct *task = (void *)bpf_get_current_task();
+	struct task_struct *leader = BPF_CORE_READ(task, group_leader);
+	struct mm_struct *mm = BPF_CORE_READ(task, mm);
+	struct task_image image = { .has_mm = mm && !(BPF_CORE_READ(task, flags) & PF_KTHREAD) };
+	__u64 pid_tgid = bpf_get_current_pid_tgid();
+
+	sample->pid = pid_tgid >> 32;
+	sample->tid = (__u32)pid_tgid;
+	sample->ppid = BPF_CORE_READ(leader, real_parent, tgid);
+	sample->start_time_ns = BPF_CORE_READ(leader, start_boottime);
+	sample->cgroup_id = bpf_get_current_cgroup_id();
+	bpf_get_current_comm(sample->comm, sizeof(sample->comm));
+	if (image.has_mm)
+		image.vdso = (__u64)BPF_CORE_READ(mm, context.vdso);
+	return image;
+}
+
+/* The registers user space will find again, for a task that is in the kernel: at the top of its
+   kernel stack. */
+static __always_inline int sample_saved_regs(struct pt_regs *regs)
+{
+	struct task_struct *task;
+	const void *saved;
+
+	if (has_task_pt_regs) {
+		saved = (const void *)bpf_task_pt_regs((void *)bpf_get_current_task_btf());
+	} else {
+		task = (void *)bpf_get_current_task();
+		saved = BPF_CORE_READ(task, stack) + KERNEL_STACK_SIZE - sizeof(*regs);
+	}
+	return bpf_probe_read_kernel(regs, sizeof(*regs), saved);
+}
+
+/* False when there are none to walk from. */
+static __always_inline bool sample_set_regs(struct scratch *s, const struct pt_regs *regs)
+{
+	PT_REGS_RESTORE(s->u.regs, regs);
+	s->u.valid_regs = ALL_REGS;
+	s->u.is_exact = 1;
+	return PT_REGS_IS_USER(regs);
+}
+
+static __always_inline __u32 sample_kernel_frames(void *ctx, struct scratch *s)
+{
+	long len = bpf_get_stack(ctx, s->kernel_stack, sizeof(s->kernel_stack), 0);
+	__u32 n = len > 0 ? len / sizeof(__u64) : 0;
+
+	for (__u32 i = 0; i < MAX_KERNEL_FRAMES; i++) {
+		struct wire_frame *frame = &s->frames[i];
+
+		if (i >= n)
+			break;
+		frame->addr = s->kernel_stack[i];
+		frame->extra = 0;
+		frame->kind = WIRE_FRAME_KERNEL;
+		frame->flags = i ? 0 : WIRE_FRAME_EXACT;
+		frame->pad = 0;
+	}
+	return n > MAX_KERNEL_FRAMES ? MAX_KERNEL_FRAMES : n;
+}
+
+/* Inside execve the memory may be new while the registers are old: then there is no stack to show. */
+static __always_inline bool sample_is_between_images(const struct scratch *s)
+{
+	__u64 word;
+
+	return s->is_exec && read_user(s->u.regs[REG_SP], &word, sizeof(word));
+}
+
+/* The user part of the stack. Returns why it ended. */
+static __always_inline int sample_user_frames(struct cpu_state *cpu, struct scratch *s,
+					      struct task_image image, __u32 n_kernel)
+{
+	struct wire_sample *sample = &s->sample;
+	__u32 n_user = 0;
+	int end = END_NO_PROCESS;
+
+	if (sample_is_between_images(s))
+		return END_KERNEL_ONLY;
+	if (unwind_set_process(&s->u, sample->pid, sample->start_time_ns, image.vdso))
+		end = unwind_user(s, n_kernel, &n_user);
+	sample->n_user = n_user;
+	if (!snapshot_helps(end))
+		return end;
+	__builtin_memcpy(sample->regs, s->u.regs, sizeof(sample->regs));
+	sample->valid_regs = s->u.valid_regs;
+	sample->regs_flags = s->u.is_exact ? WIRE_FRAME_EXACT : 0;
+	sample->snapshot_reason = end;
+	return snapshot_take(cpu, sample);
+}
+
+static __always_inline int sample_send(struct scratch *s)
+{
+	__u64 len = sizeof(s->sample) +
+		    (s->sample.n_kernel + s->sample.n_user) * sizeof(struct wire_frame);
+	bool is_urgent = s->sample.end == END_SNAPSHOT ||
+			 bpf_ringbuf_query(&ring, BPF_RB_AVAIL_DATA) >= ring_wakeup_len;
+
+	OPAQUE(len);
+	if (len > sizeof(s->sample) + sizeof(s->frames))
+		return TICK_LOST_ERROR;
+	s->sample.h.type = WIRE_SAMPLE;
+	s->sample.h.flags = 0;
+	s->sample.h.len = len;
+	if (bpf_ringbuf_output(&ring, &s->sample, len,
+			       is_urgent ? BPF_RB_FORCE_WAKEUP : BPF_RB_NO_WAKEUP))
+		return TICK_LOST_RING;
+	return TICK_SAMPLED;
+}
+
+/* The stack of a task that runs in user mode with these registers, or is in the kernel (NULL). */
+static __always_inline int sample_stack(void *ctx, const struct pt_regs *interrupted,
+					struct cpu_state *cpu, struct scratch *s)
+{
+	struct wire_sample *sample = &s->sample;
+	struct task_image image = sample_identify(sample);
+	bool has_user;
+
+	s->is_exec = 0;
+	if (interrupted) {
+		has_user = sample_set_regs(s, interrupted);
+		if (has_user && !PT_REGS_IS_64BIT(interrupted))
+			return TICK_UNSUPPORTED;
+	} else {
+		if (!is_user_only)
+			sample->n_kernel = sample_kernel_frames(ctx, s);
+		has_user = image.has_mm && !sample_saved_regs(&s->user_regs) &&
+			   sample_set_regs(s, &s->user_regs);
+		if (has_user && !PT_REGS_IS_64BIT(&s->user_regs))
+			return TICK_UNSUPPORTED;
+		/* After a system call instruction the pc is like a return address: the next
+		   instruction may belong to another row. */
+		if (has_user && PT_REGS_SYSCALL(&s->user_regs) >= 0)
+			s->u.is_exact = 0;
+		s->is_exec = PT_REGS_SYSCALL(&s->user_regs) == SYSCALL_EXECVE ||
+			     PT_REGS_SYSCALL(&s->user_regs) == SYSCALL_EXECVEAT;
+	}
+	if (!is_kernel_only && has_user)
+		sample->end = sample_user_frames(cpu, s, image, sample->n_kernel);
+	if (sample->n_kernel == 0 && sample->end == END_KERNEL_ONLY)
+		return TICK_FILTERED;
+	return sample_send(s);
+}
+
+/* Returns the TICK_* it became. weight: what the sample is worth in the sampler's unit. */
+static __always_inline int sample_take(void *ctx, const struct pt_regs *interrupted, __u64 weight,
+				       __u16 sampler, struct cpu_state *cpu)
+{
+	struct scratch *s = scratch_get();
+	struct wire_sample *sample;
+	int tick;
+
+	if (!s)
+		return TICK_LOST_ERROR;
+	if (s->is_busy)
+		return TICK_LOST_BUSY;
+	s->is_busy = 1;
+	sample = &s->sample;
+	__builtin_memset(sample, 0, sizeof(*sample));
+	sample->time_ns = bpf_ktime_get_ns();
+	sample->cpu = bpf_get_smp_processor_id();
+	sample->id = (__u64)sample->cpu << 40 | ++cpu->n_samples;
+	sample->weight = weight;
+	sample->sampler = sampler;
+	sample->end = END_KERNEL_ONLY;
+	tick = sample_stack(ctx, interrupted, cpu, s);
+	s->is_busy = 0;
+	return tick;
+}
+
+#endif

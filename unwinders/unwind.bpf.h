@@ -1,0 +1,164 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * The walk in the kernel: its loop, why it ends, and what the steps stand on (table memory, mappings,
+ * user memory). Steps and searches are global functions with scalar arguments: the verifier looks at
+ * each once, whatever the number of frames.
+ */
+#ifndef UNWINDERS_UNWIND_BPF_H
+#define UNWINDERS_UNWIND_BPF_H
+
+#include "bpf/maps.bpf.h"
+
+#define UNWIND_GLOBAL __attribute__((noinline))
+#define MAPPING_SEARCH_STEPS 17	/* log2 of the most mappings a process may have, and one */
+
+static __always_inline int read_user(__u64 addr, void *buf, __u32 len)
+{
+	return bpf_probe_read_user(buf, len, (const void *)addr);
+}
+
+static __always_inline const __u32 *table_memory(void)
+{
+	__u32 zero = 0;
+
+	return bpf_map_lookup_elem(&table_words, &zero);
+}
+
+static __always_inline __u32 table_word(const __u32 *memory, __u32 i)
+{
+	__u64 at = i;
+
+	OPAQUE(at);
+	at &= table_mask;
+	return memory[at];
+}
+
+/* Two words at an even place. */
+static __always_inline __u64 table_long(const __u32 *memory, __u32 i)
+{
+	__u64 at = i;
+
+	OPAQUE(at);
+	at &= table_mask & ~1U;
+	return *(const __u64 *)&memory[at];
+}
+
+/* The word index of the mapping that has this pc, among n sorted ones from word `first` on; 0: none. */
+UNWIND_GLOBAL __u32 mapping_search(__u32 first, __u32 n, __u64 pc)
+{
+	const __u32 *memory = table_memory();
+
+	if (!memory || n == 0)
+		return 0;
+	for (int i = 0; i < MAPPING_SEARCH_STEPS && n > 1; i++) {
+		__u32 half = n / 2;
+
+		if (table_long(memory, first + half * MAPPING_WORDS) <= pc)
+			first += half * MAPPING_WORDS;
+		n -= half;
+	}
+	return pc - table_long(memory, first) < table_long(memory, first + 2) ? first : 0;
+}
+
+static __always_inline int mapping_find(struct unwind *u, __u64 pc)
+{
+	const __u32 *memory;
+	__u32 at;
+
+	if (pc - u->map.start < u->map.len)
+		return 0;
+	at = mapping_search(u->vector + sizeof(struct unwind_vector) / 4, u->n_mappings, pc);
+	memory = table_memory();
+	if (!at || !memory)
+		return END_NO_MAPPING;
+	u->map.start = table_long(memory, at);
+	u->map.len = table_long(memory, at + 2);
+	u->map.bias = table_long(memory, at + 4);
+	u->map.table = table_word(memory, at + 6);
+	u->map.flags = table_word(memory, at + 7);
+	return 0;
+}
+
+#include "unwinders/native.bpf.h"
+
+/* Failures are not remembered: the table may be there the next time. */
+static __always_inline int native_find(struct unwind *u, __u64 pc, __u64 *rule)
+{
+	__u32 zero = 0, slot = (pc ^ pc >> 12) & (N_CACHED_RULES - 1);
+	struct rule_cache *cache = bpf_map_lookup_elem(&rule_caches, &zero);
+	struct cached_rule *cached;
+	int end;
+
+	if (!cache)
+		return END_NO_TABLE;
+	cached = &cache->rules[slot];
+	if (cached->pc == pc && cached->generation == u->generation) {
+		*rule = cached->rule;
+		return 0;
+	}
+	end = native_lookup(u, pc, rule);
+	if (!end) {
+		cached->pc = pc;
+		cached->rule = *rule;
+		cached->generation = u->generation;
+	}
+	return end;
+}
+
+/* Pushes the frame the walk is at as number i of all, and moves on to its caller. */
+UNWIND_GLOBAL int unwind_frame(__u64 i)
+{
+	struct scratch *s = scratch_get();
+	struct wire_frame *frame;
+
+	OPAQUE(i);
+	if (!s || i >= MAX_FRAMES)
+		return END_MAX_FRAMES;
+	frame = &s->frames[i];
+	frame->addr = s->u.regs[REG_PC];
+	frame->extra = 0;
+	frame->kind = WIRE_FRAME_NATIVE;
+	frame->flags = s->u.is_exact ? WIRE_FRAME_EXACT : 0;
+	frame->pad = 0;
+	return native_step(&s->u);
+}
+
+/* True when what the process's entry says is about the image this task runs now. */
+static __always_inline bool unwind_set_process(struct unwind *u, __u32 pid, __u64 start_time_ns,
+					       __u64 vdso)
+{
+	const struct unwind_process *proc = bpf_map_lookup_elem(&unwind_processes, &pid);
+	const __u32 *memory = table_memory();
+
+	u->map.start = 0;
+	u->map.len = 0;
+	if (!proc || !memory || !proc->vector)
+		return false;
+	u->vector = proc->vector;
+	u->n_mappings = proc->n_mappings;
+	u->generation = proc->generation;
+	return proc->start_time_ns == start_time_ns && proc->vdso == vdso &&
+	       table_word(memory, u->vector) == u->generation;
+}
+
+/* Walks from s->u on, frames behind the first n_kernel. Returns why it ended, *n_user is how many. */
+static __always_inline int unwind_user(struct scratch *s, __u32 n_kernel, __u32 *n_user)
+{
+	int end = END_MAX_FRAMES;
+	__u32 i;
+
+	for (i = 0; i < MAX_USER_FRAMES; i++) {
+		end = unwind_frame(n_kernel + i);
+		if (end)
+			break;
+	}
+	*n_user = i;
+	if (i == MAX_USER_FRAMES)
+		return END_MAX_FRAMES;
+	/* Where it stopped for good, that frame is in the stack; else whoever goes on pushes it. */
+	if (end == END_ROOT || end == END_READ_FAULT)
+		*n_user = i + 1;
+	return end;
+}
+
+#endif
