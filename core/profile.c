@@ -2,6 +2,7 @@
 #include "core/profile.h"
 
 #include <errno.h>
+#include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -19,6 +20,7 @@ struct count {
 };
 
 struct profile {
+	uint64_t serial;
 	struct profile_header header;
 	struct intern *strings, *functions, *mappings, *locations, *lines, *stacks, *label_sets;
 	struct intern *sample_keys;	/* { stack, labels } of samples[id - 1] */
@@ -54,10 +56,12 @@ enum frame_kind frame_kind_of_name(const char *name)
 
 struct profile *profile_new(void)
 {
+	static atomic_uint_least64_t last_serial;
 	struct profile *p = calloc(1, sizeof(*p));
 
 	if (!p)
 		return NULL;
+	p->serial = atomic_fetch_add(&last_serial, 1) + 1;
 	p->strings = intern_new();
 	p->functions = intern_new();
 	p->mappings = intern_new();
@@ -101,6 +105,11 @@ struct profile_header *profile_header(struct profile *p)
 const struct profile_header *profile_get_header(const struct profile *p)
 {
 	return &p->header;
+}
+
+uint64_t profile_serial(const struct profile *p)
+{
+	return p->serial;
 }
 
 int profile_error(const struct profile *p)
