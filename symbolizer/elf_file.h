@@ -1,0 +1,63 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The skeleton of one ELF file: program headers, sections and build id, over bytes we do not trust
+ * (Tool Interface Standard, ELF 1.2; System V gABI, "Object Files"). 64 bit, little endian.
+ *
+ * Bytes are borrowed: they must stay as long as the elf_file. Pointers it hands out lie inside them.
+ */
+#ifndef SYMBOLIZER_ELF_FILE_H
+#define SYMBOLIZER_ELF_FILE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+struct elf_section {
+	const char *name;	/* "" when it has none; NUL-terminated inside the file */
+	uint32_t type, link, info;
+	uint64_t flags, vaddr, offset, size, entsize;
+};
+
+struct elf_segment {
+	uint32_t type, flags;
+	uint64_t vaddr, offset, filesz, memsz;
+};
+
+struct elf_file {
+	const uint8_t *data;
+	size_t len;
+	uint16_t type, machine;
+	uint64_t entry;
+	struct elf_section *sections;
+	size_t n_sections;
+	struct elf_segment *segments;	/* every program header */
+	size_t n_segments;
+	uint8_t build_id[64];
+	size_t build_id_len;
+	bool has_go_note;
+};
+
+/* Plain bytes of a section: as they are in the file, or decompressed into memory of their own. */
+struct elf_bytes {
+	const void *data;
+	size_t len;
+	void *owned;
+};
+
+/* 0; -EBADMSG no ELF or damaged headers; -ENOTSUP another class or byte order; -ENOMEM. Damaged
+   sections cost the sections only, as long as there are program headers. */
+int elf_file_init(struct elf_file *ef, const void *data, size_t len);
+void elf_file_deinit(struct elf_file *ef);
+
+const struct elf_section *elf_file_section(const struct elf_file *ef, const char *name);
+/* The section's bytes as they are in the file; false for one without bytes or outside the file. */
+bool elf_file_raw(const struct elf_file *ef, const struct elf_section *s, const void **data, size_t *len);
+/* The same, decompressed when need be (zlib, zstd), to at most max bytes. -ENOENT, -EBADMSG, -ENOTSUP,
+   -E2BIG, -ENOMEM. out->owned is the caller's to free. */
+int elf_file_bytes(const struct elf_file *ef, const char *name, size_t max, struct elf_bytes *out);
+/* File bytes from a virtual address up to the end of its PT_LOAD. */
+bool elf_file_at(const struct elf_file *ef, uint64_t vaddr, const void **data, size_t *len);
+/* The .eh_frame section; through PT_GNU_EH_FRAME when there are no section headers. */
+bool elf_file_eh_frame(const struct elf_file *ef, const void **data, size_t *len, uint64_t *vaddr);
+
+#endif

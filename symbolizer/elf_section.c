@@ -1,0 +1,146 @@
+// SPDX-License-Identifier: Apache-2.0
+/* The parts of elf_file.h that look into sections: decompression, .eh_frame by program header. */
+#include "symbolizer/elf_file.h"
+
+#include <elf.h>
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <zlib.h>
+#include <zstd.h>
+
+#include "core/reader.h"
+
+#ifndef ELFCOMPRESS_ZSTD
+#define ELFCOMPRESS_ZSTD 2
+#endif
+
+/* Pointer encodings of .eh_frame_hdr (Linux Standard Base, "DWARF Extensions"). */
+#define EH_PE_UDATA4 0x03
+#define EH_PE_SDATA4 0x0b
+#define EH_PE_PCREL 0x10
+#define EH_PE_DATAREL 0x30
+
+static int inflate_all(const void *in, size_t in_len, void *out, size_t out_len)
+{
+	z_stream z = { .next_in = (void *)(uintptr_t)in, .next_out = out };
+	size_t in_left = in_len, out_left = out_len;
+	int status;
+
+	if (inflateInit(&z) != Z_OK)
+		return -ENOMEM;
+	do {
+		if (!z.avail_in) {
+			z.avail_in = in_left > UINT32_MAX ? UINT32_MAX : (unsigned int)in_left;
+			in_left -= z.avail_in;
+		}
+		if (!z.avail_out) {
+			z.avail_out = out_left > UINT32_MAX ? UINT32_MAX : (unsigned int)out_left;
+			out_left -= z.avail_out;
+		}
+		status = inflate(&z, Z_NO_FLUSH);
+	} while (status == Z_OK && (z.avail_out || out_left));
+	out_left += z.avail_out;
+	inflateEnd(&z);
+	return status == Z_STREAM_END && !out_left ? 0 : -EBADMSG;
+}
+
+static int zstd_all(const void *in, size_t in_len, void *out, size_t out_len)
+{
+	return ZSTD_decompress(out, out_len, in, in_len) == out_len ? 0 : -EBADMSG;
+}
+
+/* A section with an Elf64_Chdr before its compressed bytes. */
+static int decompress(const void *data, size_t len, size_t max, struct elf_bytes *out)
+{
+	struct reader r;
+	uint32_t type;
+	uint64_t size;
+	void *buf;
+	int err;
+
+	reader_init(&r, data, len);
+	type = reader_u32(&r, "compression type");
+	reader_u32(&r, "compression padding");
+	size = reader_u64(&r, "uncompressed size");
+	reader_u64(&r, "alignment");
+	if (reader_error(&r) || !size)
+		return -EBADMSG;
+	if (type != ELFCOMPRESS_ZLIB && type != ELFCOMPRESS_ZSTD)
+		return -ENOTSUP;
+	/* zlib cannot make more than 1032 bytes out of one; a larger claim is only after our memory. */
+	if (size > max || (type == ELFCOMPRESS_ZLIB && size / 1033 > len))
+		return -E2BIG;
+	buf = malloc(size);
+	if (!buf)
+		return -ENOMEM;
+	err = type == ELFCOMPRESS_ZLIB ? inflate_all(r.pos, reader_left(&r), buf, size)
+				       : zstd_all(r.pos, reader_left(&r), buf, size);
+	if (err < 0) {
+		free(buf);
+		return err;
+	}
+	*out = (struct elf_bytes){ buf, size, buf };
+	return 0;
+}
+
+int elf_file_bytes(const struct elf_file *ef, const char *name, size_t max, struct elf_bytes *out)
+{
+	const struct elf_section *s = elf_file_section(ef, name);
+	const void *data;
+	size_t len;
+
+	if (!s || !elf_file_raw(ef, s, &data, &len))
+		return -ENOENT;
+	if (s->flags & SHF_COMPRESSED)
+		return decompress(data, len, max, out);
+	*out = (struct elf_bytes){ data, len, NULL };
+	return 0;
+}
+
+/* The second field of .eh_frame_hdr points at .eh_frame. */
+static bool eh_frame_of_header(const struct elf_file *ef, const struct elf_segment *s, uint64_t *vaddr)
+{
+	struct reader r;
+	const void *data;
+	size_t len;
+	uint8_t encoding;
+	int64_t value;
+
+	if (!elf_file_at(ef, s->vaddr, &data, &len))
+		return false;
+	reader_init(&r, data, len);
+	if (reader_u8(&r, "eh_frame_hdr version") != 1)
+		return false;
+	encoding = reader_u8(&r, "eh_frame_ptr encoding");
+	reader_u16(&r, "other encodings");
+	value = (int32_t)reader_u32(&r, "eh_frame_ptr");
+	if (reader_error(&r))
+		return false;
+	if ((encoding & 0x0f) != EH_PE_SDATA4 && (encoding & 0x0f) != EH_PE_UDATA4)
+		return false;
+	if ((encoding & 0x70) == EH_PE_PCREL)
+		*vaddr = s->vaddr + 4 + (uint64_t)value;
+	else if ((encoding & 0x70) == EH_PE_DATAREL)
+		*vaddr = s->vaddr + (uint64_t)value;
+	else
+		*vaddr = (uint64_t)value;
+	return true;
+}
+
+bool elf_file_eh_frame(const struct elf_file *ef, const void **data, size_t *len, uint64_t *vaddr)
+{
+	const struct elf_section *s = elf_file_section(ef, ".eh_frame");
+	struct elf_bytes bytes = { 0 };
+
+	if (s && !(s->flags & SHF_COMPRESSED) && !elf_file_bytes(ef, ".eh_frame", SIZE_MAX, &bytes)) {
+		*data = bytes.data;
+		*len = bytes.len;
+		*vaddr = s->vaddr;
+		return true;
+	}
+	for (size_t i = 0; i < ef->n_segments; i++)
+		if (ef->segments[i].type == PT_GNU_EH_FRAME && eh_frame_of_header(ef, &ef->segments[i], vaddr))
+			return elf_file_at(ef, *vaddr, data, len);
+	return false;
+}

@@ -1,0 +1,197 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "symbolizer/object.h"
+
+#include <elf.h>
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "core/filemap.h"
+#include "core/intern.h"
+#include "core/profile.h"
+#include "symbolizer/name_cache.h"
+#include "symbolizer/objects.h"
+#include "symbolizer/symbols.h"
+
+#if defined(__x86_64__)
+#define OWN_MACHINE EM_X86_64
+#elif defined(__aarch64__)
+#define OWN_MACHINE EM_AARCH64
+#else
+#error "weft knows no such architecture"
+#endif
+
+int object_init(struct object *o, const void *data, size_t len)
+{
+	static const char digits[] = "0123456789abcdef";
+	int err = elf_file_init(&o->elf, data, len);
+
+	if (err < 0)
+		return err;
+	if (o->elf.machine != OWN_MACHINE || (o->elf.type != ET_EXEC && o->elf.type != ET_DYN) || !o->elf.n_segments)
+		return -ENOTSUP;
+	o->segments = calloc(o->elf.n_segments, sizeof(*o->segments));
+	if (!o->segments)
+		return -ENOMEM;
+	for (size_t i = 0; i < o->elf.n_segments; i++) {
+		const struct elf_segment *s = &o->elf.segments[i];
+
+		if (s->type == PT_LOAD && s->flags & PF_X)
+			o->segments[o->n_segments++] =
+				(struct segment){ s->vaddr, s->memsz, s->offset, s->filesz };
+	}
+	for (size_t i = 0; i < o->elf.build_id_len; i++) {
+		o->build_id[2 * i] = digits[o->elf.build_id[i] >> 4];
+		o->build_id[2 * i + 1] = digits[o->elf.build_id[i] & 15];
+	}
+	return 0;
+}
+
+void object_free(struct object *o)
+{
+	if (!o)
+		return;
+	if (o->release)
+		o->release(o->priv);
+	symbols_free(o->symbols);
+	elf_file_deinit(&o->elf);
+	filemap_free(o->map);
+	free(o->bytes);
+	free(o->segments);
+	free(o->path);
+	free(o);
+}
+
+const struct file_key *object_key(const struct object *o)
+{
+	return &o->key;
+}
+
+const char *object_path(const struct object *o)
+{
+	return o->path;
+}
+
+const char *object_build_id(const struct object *o)
+{
+	return o->build_id;
+}
+
+const struct segment *object_segments(const struct object *o, size_t *n)
+{
+	*n = o->n_segments;
+	return o->segments;
+}
+
+uint64_t object_entry(const struct object *o)
+{
+	return o->elf.entry;
+}
+
+bool object_is_go(const struct object *o)
+{
+	return o->elf.has_go_note || elf_file_section(&o->elf, ".gopclntab") ||
+	       elf_file_section(&o->elf, ".data.rel.ro.gopclntab");
+}
+
+/* Segments are mapped by whole pages, so an offset may lie up to a page outside of the one it belongs to. */
+static bool segment_has(const struct segment *s, uint64_t offset, uint64_t slack)
+{
+	uint64_t start = s->offset & ~slack, end;
+
+	if (__builtin_add_overflow(s->offset, s->filesz, &end) || __builtin_add_overflow(end, slack, &end))
+		return false;
+	return offset >= start && offset < (end & ~slack);
+}
+
+bool object_vaddr(const struct object *o, uint64_t file_offset, uint64_t *vaddr)
+{
+	const uint64_t slacks[] = { 0, (uint64_t)sysconf(_SC_PAGESIZE) - 1 };
+
+	for (size_t k = 0; k < 2; k++) {
+		for (size_t i = 0; i < o->n_segments; i++) {
+			const struct segment *s = &o->segments[i];
+
+			if (!segment_has(s, file_offset, slacks[k]))
+				continue;
+			*vaddr = s->vaddr + (file_offset - s->offset);
+			return true;
+		}
+	}
+	return false;
+}
+
+bool object_symbol(struct object *o, const char *name, uint64_t *vaddr, uint64_t *size)
+{
+	return symtab_by_name(&o->elf, ".dynsym", name, vaddr, size) ||
+	       symtab_by_name(&o->elf, ".symtab", name, vaddr, size);
+}
+
+void object_set_private(struct object *o, void *priv, void (*release)(void *priv))
+{
+	if (o->release && o->priv != priv)
+		o->release(o->priv);
+	o->priv = priv;
+	o->release = release;
+}
+
+void *object_private(const struct object *o)
+{
+	return o->priv;
+}
+
+/* The sources of names, opened when they are first needed; NULL without memory. */
+static struct symbols *need_symbols(struct object *o)
+{
+	struct symbols_input in = { .elf = &o->elf };
+
+	objects_touch(o);
+	if (!o->symbols)
+		o->symbols = symbols_new(&in);
+	return o->symbols;
+}
+
+bool object_section(struct object *o, const char *name, const void **data, size_t *len, uint64_t *vaddr)
+{
+	const struct elf_section *s;
+
+	if (!strcmp(name, ".eh_frame"))
+		return elf_file_eh_frame(&o->elf, data, len, vaddr);
+	s = elf_file_section(&o->elf, name);
+	if (!s || s->flags & SHF_COMPRESSED || !elf_file_raw(&o->elf, s, data, len))
+		return false;
+	*vaddr = s->vaddr;
+	return true;
+}
+
+size_t object_symbolize(struct object *o, uint64_t vaddr, struct profile *p, struct line *out, size_t max,
+			uint16_t *flags)
+{
+	struct name_cache *names = objects_names(o->owner);
+	struct name_line lines[MAX_INLINE_DEPTH];
+	uint16_t found = 0;
+	size_t n = 0;
+
+	if (!name_cache_find(names, o->id, vaddr, p, out, max, &n, &found)) {
+		objects_trim(o->owner, o);
+		if (need_symbols(o))
+			n = symbols_find(o->symbols, names, vaddr, lines, MAX_INLINE_DEPTH, &found);
+		if (name_cache_add(names, o->id, vaddr, lines, n, found) < 0 ||
+		    !name_cache_find(names, o->id, vaddr, p, out, max, &n, &found))
+			return 0;
+	}
+	*flags |= found;
+	return n;
+}
+
+bool object_function(struct object *o, uint64_t vaddr, uint64_t *start, uint64_t *size)
+{
+	return need_symbols(o) && symbols_function(o->symbols, vaddr, start, size);
+}
+
+const char *object_symbol_source(struct object *o)
+{
+	return need_symbols(o) ? symbols_source(o->symbols) : "none";
+}

@@ -1,0 +1,230 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "symbolizer/objects.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "core/filemap.h"
+#include "core/intern.h"
+#include "symbolizer/name_cache.h"
+#include "symbolizer/symbols.h"
+
+#define N_BUCKETS 1024
+#define TRIM_EVERY 256	/* cold lookups between two sums over all objects */
+
+struct objects {
+	struct object_options options;
+	struct object **list;	/* by id - 1 */
+	size_t n, cap;
+	struct object *buckets[N_BUCKETS];
+	struct name_cache *names;
+	uint64_t clock;
+	unsigned int until_trim;
+};
+
+struct objects *objects_new(const struct object_options *opt)
+{
+	static const char *const default_dirs[] = { "/usr/lib/debug", NULL };
+	struct objects *os = calloc(1, sizeof(*os));
+
+	if (!os)
+		return NULL;
+	if (opt)
+		os->options = *opt;
+	if (!os->options.debug_dirs)
+		os->options.debug_dirs = default_dirs;
+	os->names = name_cache_new();
+	if (!os->names) {
+		objects_free(os);
+		return NULL;
+	}
+	return os;
+}
+
+void objects_free(struct objects *os)
+{
+	if (!os)
+		return;
+	for (size_t i = 0; i < os->n; i++)
+		object_free(os->list[i]);
+	name_cache_free(os->names);
+	free(os->list);
+	free(os);
+}
+
+struct name_cache *objects_names(struct objects *os)
+{
+	return os->names;
+}
+
+static size_t bucket_of(const struct file_key *key)
+{
+	return hash_bytes(key, sizeof(*key)) % N_BUCKETS;
+}
+
+struct object *objects_find(struct objects *os, const struct file_key *key)
+{
+	for (struct object *o = os->buckets[bucket_of(key)]; o; o = o->next)
+		if (!memcmp(&o->key, key, sizeof(*key)))
+			return o;
+	return NULL;
+}
+
+static int add_object(struct objects *os, struct object *o)
+{
+	size_t bucket = bucket_of(&o->key);
+
+	if (os->n == os->cap) {
+		size_t cap = os->cap ? os->cap * 2 : 64;
+		struct object **list = realloc(os->list, cap * sizeof(*list));
+
+		if (!list)
+			return -ENOMEM;
+		os->list = list;
+		os->cap = cap;
+	}
+	os->list[os->n++] = o;
+	o->id = (uint32_t)os->n;
+	o->next = os->buckets[bucket];
+	os->buckets[bucket] = o;
+	return 0;
+}
+
+static struct object *new_object(struct objects *os, const struct file_key *key, const char *path)
+{
+	struct object *o = calloc(1, sizeof(*o));
+
+	if (!o)
+		return NULL;
+	o->owner = os;
+	o->key = *key;
+	o->path = strdup(path ? path : "");
+	if (!o->path) {
+		object_free(o);
+		return NULL;
+	}
+	return o;
+}
+
+static struct object *finish_object(struct objects *os, struct object *o, const void *data, size_t len, int *err)
+{
+	*err = object_init(o, data, len);
+	if (!*err)
+		*err = add_object(os, o);
+	if (!*err)
+		return o;
+	object_free(o);
+	return NULL;
+}
+
+struct object *objects_get(struct objects *os, int fd, const char *path, int root_fd, int *err)
+{
+	struct file_key key = { 0 };
+	struct object *o;
+	struct stat st;
+
+	(void)root_fd;
+	if (fstat(fd, &st) < 0) {
+		*err = -errno;
+		return NULL;
+	}
+	if (!S_ISREG(st.st_mode)) {
+		*err = -EINVAL;
+		return NULL;
+	}
+	key = (struct file_key){ st.st_dev, st.st_ino, (uint64_t)st.st_size,
+				 st.st_mtim.tv_sec * INT64_C(1000000000) + st.st_mtim.tv_nsec };
+	o = objects_find(os, &key);
+	if (o)
+		return o;
+	*err = -ENOMEM;
+	o = new_object(os, &key, path);
+	if (o)
+		o->map = filemap_new(fd, err);
+	if (!o || !o->map) {
+		object_free(o);
+		return NULL;
+	}
+	return finish_object(os, o, filemap_data(o->map), filemap_len(o->map), err);
+}
+
+struct object *objects_get_bytes(struct objects *os, const void *bytes, size_t len, const char *path, int *err)
+{
+	/* No file has device 0; the content stands for the inode. */
+	struct file_key key = { .ino = hash_bytes(bytes, len), .size = len };
+	struct object *o = objects_find(os, &key);
+
+	if (o && !memcmp(o->bytes, bytes, len))
+		return o;
+	*err = -ENOMEM;
+	o = new_object(os, &key, path);
+	if (o)
+		o->bytes = malloc(len + 1);	/* one zero behind the last byte, as with a file */
+	if (!o || !o->bytes) {
+		object_free(o);
+		return NULL;
+	}
+	memcpy(o->bytes, bytes, len);
+	((char *)o->bytes)[len] = 0;
+	return finish_object(os, o, o->bytes, len, err);
+}
+
+static size_t object_memory(const struct object *o)
+{
+	size_t tables = o->elf.n_sections * sizeof(*o->elf.sections) +
+			o->elf.n_segments * (sizeof(*o->elf.segments) + sizeof(*o->segments));
+
+	return sizeof(*o) + strlen(o->path) + tables + (o->bytes ? o->elf.len : 0) +
+	       (o->symbols ? symbols_memory(o->symbols) : 0);
+}
+
+size_t objects_memory(const struct objects *os)
+{
+	size_t n = sizeof(*os) + os->cap * sizeof(*os->list) + name_cache_memory(os->names);
+
+	for (size_t i = 0; i < os->n; i++)
+		n += object_memory(os->list[i]);
+	return n;
+}
+
+uint64_t objects_refused(const struct objects *os)
+{
+	(void)os;
+	return 0;
+}
+
+void objects_touch(struct object *o)
+{
+	o->last_used = ++o->owner->clock;
+}
+
+static struct object *least_used(const struct objects *os, const struct object *keep)
+{
+	struct object *least = NULL;
+
+	for (size_t i = 0; i < os->n; i++) {
+		struct object *o = os->list[i];
+
+		if (o->symbols && o != keep && (!least || o->last_used < least->last_used))
+			least = o;
+	}
+	return least;
+}
+
+void objects_trim(struct objects *os, const struct object *keep)
+{
+	uint64_t cap = os->options.memory;
+	struct object *o;
+
+	if (!cap || os->until_trim--)
+		return;
+	os->until_trim = TRIM_EVERY;
+	if (name_cache_memory(os->names) > cap / 2)
+		name_cache_flush(os->names);
+	while (objects_memory(os) > cap && (o = least_used(os, keep))) {
+		symbols_free(o->symbols);
+		o->symbols = NULL;
+	}
+}

@@ -1,0 +1,31 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The sources of names of one object, opened on the first question: DWARF in the file or its debug
+ * file, then the symbol tables of both, MiniDebugInfo, and .dynsym at last.
+ */
+#ifndef SYMBOLIZER_SYMBOLS_H
+#define SYMBOLIZER_SYMBOLS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "symbolizer/elf_file.h"
+#include "symbolizer/name_cache.h"
+
+struct symbols;
+
+struct symbols_input {
+	const struct elf_file *elf;	/* borrowed for the life of the symbols */
+};
+
+struct symbols *symbols_new(const struct symbols_input *in);
+void symbols_free(struct symbols *s);
+/* Lines at an address, innermost first; strings are borrowed until the next call or a flush of names. */
+size_t symbols_find(struct symbols *s, struct name_cache *names, uint64_t vaddr, struct name_line *out,
+		    size_t max, uint16_t *flags);
+bool symbols_function(struct symbols *s, uint64_t vaddr, uint64_t *start, uint64_t *size);
+const char *symbols_source(const struct symbols *s);
+size_t symbols_memory(const struct symbols *s);
+
+#endif

@@ -1,0 +1,376 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "symbolizer/symtab.h"
+
+#include <elf.h>
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "core/reader.h"
+
+#define MAX_SYMBOLS (16 * 1024 * 1024)
+#define MAX_ADDRESS ((UINT64_C(1) << 56) - 1)
+#define MAX_FUNCTIONS (2 * 1024 * 1024)
+#define MAX_COMPARED 256	/* bytes of a name that choose between aliases: a file can hold millions of long ones */
+#define MAX_NESTING 64	/* how far back an enclosing function is looked for */
+
+enum rank {		/* of a binding; lower is better */
+	RANK_GLOBAL,
+	RANK_WEAK,
+	RANK_LOCAL,
+	RANK_MASK = 3,
+	RANK_LABEL = 4,		/* STT_NOTYPE */
+	RANK_UNSIZED = 8,
+};
+
+struct entry {
+	uint64_t addr : 56, rank : 8;
+	uint32_t size;		/* as worked out */
+	uint32_t name;		/* offset in the string table */
+};
+
+struct symtab {
+	struct entry *entries;
+	size_t n, cap;
+	const char *strings;
+	size_t strings_len;
+	bool has_versions;	/* the library defines symbol versions */
+};
+
+struct table {		/* where a symbol table lies in its file */
+	const struct elf_file *ef;
+	const void *symbols, *strings;
+	size_t symbols_len, strings_len;
+};
+
+struct raw_symbol {
+	uint32_t name;
+	uint8_t info;
+	uint16_t shndx;
+	uint64_t value, size;
+};
+
+static bool table_find(const struct elf_file *ef, const char *section, struct table *t)
+{
+	const struct elf_section *s = elf_file_section(ef, section);
+
+	*t = (struct table){ .ef = ef };
+	if (!s || s->link >= ef->n_sections || (s->flags & SHF_COMPRESSED))
+		return false;
+	if (!elf_file_raw(ef, s, &t->symbols, &t->symbols_len) ||
+	    !elf_file_raw(ef, &ef->sections[s->link], &t->strings, &t->strings_len))
+		return false;
+	/* A string that does not end inside the table is cut off with its symbol. */
+	while (t->strings_len && ((const char *)t->strings)[t->strings_len - 1])
+		t->strings_len--;
+	return t->strings_len && t->symbols_len / sizeof(Elf64_Sym) <= MAX_SYMBOLS;
+}
+
+static struct raw_symbol read_symbol(struct reader *r)
+{
+	struct raw_symbol s;
+
+	s.name = reader_u32(r, "symbol name");
+	s.info = reader_u8(r, "symbol info");
+	reader_u8(r, "symbol visibility");
+	s.shndx = reader_u16(r, "symbol section");
+	s.value = reader_u64(r, "symbol value");
+	s.size = reader_u64(r, "symbol size");
+	return s;
+}
+
+static bool is_code(const struct elf_file *ef, uint16_t shndx)
+{
+	return shndx < ef->n_sections && (ef->sections[shndx].flags & SHF_EXECINSTR);
+}
+
+/* The rank of a symbol that is a function, or -1. */
+static int rank_of(const struct elf_file *ef, const struct raw_symbol *s, const char *name)
+{
+	int type = ELF64_ST_TYPE(s->info), bind = ELF64_ST_BIND(s->info);
+	int rank = bind == STB_LOCAL ? RANK_LOCAL : bind == STB_WEAK ? RANK_WEAK : RANK_GLOBAL;
+
+	if (s->shndx == SHN_UNDEF || s->shndx == SHN_ABS || !*name || s->value > MAX_ADDRESS)
+		return -1;
+	if (type == STT_FUNC || type == STT_GNU_IFUNC)
+		return rank | (s->size ? 0 : RANK_UNSIZED);
+	/* $x and .L names are the assembler's own marks. */
+	if (type == STT_NOTYPE && is_code(ef, s->shndx) && *name != '$' && *name != '.')
+		return rank | RANK_LABEL | RANK_UNSIZED;
+	return -1;
+}
+
+/* Bytes from a value to the end of its section, the most a function there can have. */
+static uint64_t room_of(const struct elf_file *ef, const struct raw_symbol *s)
+{
+	const struct elf_section *sec = s->shndx < ef->n_sections ? &ef->sections[s->shndx] : NULL;
+	uint64_t skip = sec ? s->value - sec->vaddr : 0;
+
+	if (!sec || s->value < sec->vaddr || skip >= sec->size)
+		return s->size;
+	return sec->size - skip;
+}
+
+static int add_entry(struct symtab *t, const struct elf_file *ef, const struct raw_symbol *s, int rank)
+{
+	uint64_t room = room_of(ef, s), size = s->size && s->size < room ? s->size : room;
+
+	if (!size || t->n >= MAX_FUNCTIONS)
+		return 0;
+	if (t->n == t->cap) {
+		size_t cap = t->cap ? t->cap * 2 : 256;
+		struct entry *entries = realloc(t->entries, cap * sizeof(*entries));
+
+		if (!entries)
+			return -ENOMEM;
+		t->entries = entries;
+		t->cap = cap;
+	}
+	t->entries[t->n++] = (struct entry){ .addr = s->value,
+					     .rank = (uint8_t)rank,
+					     .size = size > UINT32_MAX ? UINT32_MAX : (uint32_t)size,
+					     .name = s->name };
+	return 0;
+}
+
+static size_t underscores(const char *name)
+{
+	/* Mangled names begin with _Z or _R; those underscores say nothing. */
+	if (name[0] == '_' && (name[1] == 'Z' || name[1] == 'R'))
+		return 0;
+	return strspn(name, "_");
+}
+
+static int compare_names(const char *x, const char *y, int rank_x, int rank_y)
+{
+	size_t under_x = underscores(x), under_y = underscores(y);
+	size_t len_x = strnlen(x, MAX_COMPARED), len_y = strnlen(y, MAX_COMPARED);
+
+	if (under_x != under_y)
+		return under_x < under_y ? -1 : 1;
+	if (rank_x != rank_y)
+		return rank_x < rank_y ? -1 : 1;
+	if (len_x != len_y)
+		return len_x < len_y ? -1 : 1;
+	return strncmp(x, y, MAX_COMPARED);
+}
+
+/* By address; at one address the name that is shown comes last, where a lookup finds it. */
+static int compare_entries(const void *a, const void *b, void *strings)
+{
+	const struct entry *x = a, *y = b;
+	const char *names = strings;
+	unsigned int kind_x = x->rank & ~(unsigned int)RANK_MASK, kind_y = y->rank & ~(unsigned int)RANK_MASK;
+
+	if (x->addr != y->addr)
+		return x->addr < y->addr ? -1 : 1;
+	if (kind_x != kind_y)
+		return kind_x > kind_y ? -1 : 1;
+	/* The larger one encloses the others and goes first. */
+	if (x->size != y->size)
+		return x->size > y->size ? -1 : 1;
+	return compare_names(names + y->name, names + x->name, y->rank & RANK_MASK, x->rank & RANK_MASK);
+}
+
+/* Symbols without a size end where the next function begins; labels also at the next label. */
+static void close_unsized(struct symtab *t)
+{
+	uint64_t any_above = UINT64_MAX, function_above = UINT64_MAX, function = UINT64_MAX;
+
+	for (size_t i = t->n; i-- > 0;) {
+		struct entry *e = &t->entries[i];
+		uint64_t next;
+
+		if (i + 1 < t->n && t->entries[i + 1].addr != e->addr) {
+			any_above = t->entries[i + 1].addr;
+			function_above = function;
+		}
+		if (!(e->rank & RANK_LABEL))
+			function = e->addr;
+		next = e->rank & RANK_LABEL ? any_above : function_above;
+		if (e->rank & RANK_UNSIZED && next - e->addr < e->size)
+			e->size = (uint32_t)(next - e->addr);
+	}
+}
+
+static int fill(struct symtab *t, const struct table *table)
+{
+	struct reader r;
+
+	reader_init(&r, table->symbols, table->symbols_len);
+	while (reader_left(&r) >= sizeof(Elf64_Sym)) {
+		struct raw_symbol s = read_symbol(&r);
+		int rank;
+
+		if (s.name >= table->strings_len)
+			continue;
+		rank = rank_of(table->ef, &s, t->strings + s.name);
+		if (rank >= 0 && add_entry(t, table->ef, &s, rank) < 0)
+			return -ENOMEM;
+	}
+	return t->n ? 0 : -ENOENT;
+}
+
+int symtab_new(const struct elf_file *ef, const char *section, struct symtab **out)
+{
+	struct table table;
+	struct symtab *t;
+	struct entry *exact;
+	int err;
+
+	if (!table_find(ef, section, &table))
+		return -ENOENT;
+	t = calloc(1, sizeof(*t));
+	if (!t)
+		return -ENOMEM;
+	t->strings = table.strings;
+	t->strings_len = table.strings_len;
+	t->has_versions = elf_file_section(ef, ".gnu.version_d");
+	err = fill(t, &table);
+	if (err < 0) {
+		symtab_free(t);
+		return err;
+	}
+	exact = realloc(t->entries, t->n * sizeof(*exact));
+	if (exact)
+		t->entries = exact;
+	t->cap = t->n;
+	qsort_r(t->entries, t->n, sizeof(*t->entries), compare_entries, (void *)(uintptr_t)t->strings);
+	close_unsized(t);
+	*out = t;
+	return 0;
+}
+
+void symtab_free(struct symtab *t)
+{
+	if (!t)
+		return;
+	free(t->entries);
+	free(t);
+}
+
+size_t symtab_count(const struct symtab *t)
+{
+	return t->n;
+}
+
+size_t symtab_memory(const struct symtab *t)
+{
+	return t->cap * sizeof(*t->entries) + sizeof(*t);
+}
+
+/* How many entries begin at or below the address. */
+static size_t entries_below(const struct symtab *t, uint64_t vaddr)
+{
+	size_t lo = 0, hi = t->n;
+
+	while (lo < hi) {
+		size_t mid = lo + (hi - lo) / 2;
+
+		if (t->entries[mid].addr <= vaddr)
+			lo = mid + 1;
+		else
+			hi = mid;
+	}
+	return lo;
+}
+
+bool symtab_find(const struct symtab *t, uint64_t vaddr, struct symbol *out)
+{
+	size_t below = entries_below(t, vaddr);
+	const struct entry *best = NULL;
+
+	for (size_t i = below; i-- > 0 && below - i <= MAX_NESTING;) {
+		const struct entry *e = &t->entries[i];
+
+		if (vaddr - e->addr >= e->size)
+			continue;
+		if (!(e->rank & RANK_LABEL)) {
+			best = e;
+			break;
+		}
+		if (!best)
+			best = e;
+	}
+	if (!best)
+		return false;
+	*out = (struct symbol){ .name = t->strings + best->name,
+				.start = best->addr,
+				.size = best->size,
+				.index = (uint32_t)(best - t->entries) };
+	return true;
+}
+
+/* One name is the other, but for underscores before it or a prefix or suffix (fopen, fopen64). */
+static bool is_same_base(const char *a, const char *b)
+{
+	a += strspn(a, "_");
+	b += strspn(b, "_");
+	if (strnlen(a, MAX_COMPARED) == MAX_COMPARED || strnlen(b, MAX_COMPARED) == MAX_COMPARED)
+		return false;
+	return strstr(a, b) || strstr(b, a);
+}
+
+static bool is_mangled(const char *name)
+{
+	return name[0] == '_' && (name[1] == 'Z' || name[1] == 'R');
+}
+
+/* Would the two names at one address be there without folding? */
+static bool is_alias(const struct symtab *t, const struct entry *a, const struct entry *b)
+{
+	const char *x = t->strings + a->name, *y = t->strings + b->name;
+
+	if (!strcmp(x, y))
+		return true;
+	/* C++ templates and Rust functions are weak or local by nature and are never renamed by hand. */
+	if (is_mangled(x) && is_mangled(y))
+		return false;
+	return t->has_versions || (a->rank & RANK_MASK) == RANK_WEAK ||
+	       (b->rank & RANK_MASK) == RANK_WEAK || is_same_base(x, y);
+}
+
+size_t symtab_folded(const struct symtab *t, const struct symbol *s, const char **names, size_t max)
+{
+	const struct entry *shown = &t->entries[s->index];
+	size_t n = 0;
+
+	if (shown->rank & (RANK_LABEL | RANK_UNSIZED))
+		return 0;
+	for (size_t i = s->index; i-- > 0 && n < max && s->index - i <= MAX_NESTING;) {
+		const struct entry *e = &t->entries[i];
+
+		if (e->addr != shown->addr)
+			break;
+		if (e->size == shown->size && !(e->rank & (RANK_LABEL | RANK_UNSIZED)) &&
+		    !is_alias(t, shown, e))
+			names[n++] = t->strings + e->name;
+	}
+	return n;
+}
+
+bool symtab_by_name(const struct elf_file *ef, const char *section, const char *name, uint64_t *vaddr,
+		    uint64_t *size)
+{
+	size_t len = strlen(name);
+	struct table table;
+	struct reader r;
+
+	if (!table_find(ef, section, &table))
+		return false;
+	reader_init(&r, table.symbols, table.symbols_len);
+	while (reader_left(&r) >= sizeof(Elf64_Sym)) {
+		struct raw_symbol s = read_symbol(&r);
+		const char *found;
+
+		if (s.name >= table.strings_len || s.shndx == SHN_UNDEF)
+			continue;
+		found = (const char *)table.strings + s.name;
+		if (strncmp(found, name, len) || (found[len] && found[len] != '@'))
+			continue;
+		*vaddr = s.value;
+		*size = s.size;
+		return true;
+	}
+	return false;
+}

@@ -1,0 +1,48 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The function symbols of one symbol table, sorted for lookups by address.
+ *
+ * A symbol covers [value, value + size). One of size 0 (assembly) reaches to the next function or
+ * the end of its section. STT_NOTYPE labels in code count only where no function covers the
+ * address. Of several symbols at one address the name for people wins: sized before unsized,
+ * function before label, fewest leading underscores, global before weak before local, shortest.
+ *
+ * Names are borrowed from the file, still mangled and with their version.
+ */
+#ifndef SYMBOLIZER_SYMTAB_H
+#define SYMBOLIZER_SYMTAB_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "symbolizer/elf_file.h"
+
+struct symtab;
+
+struct symbol {
+	const char *name;
+	uint64_t start, size;	/* size as it was worked out, never 0 */
+	bool is_plt;		/* name is the function that this stub jumps to */
+	uint32_t index;		/* for symtab_aliases() */
+};
+
+/* section is ".symtab" or ".dynsym". 0; -ENOENT no such table or no functions in it; -ENOMEM. */
+int symtab_new(const struct elf_file *ef, const char *section, struct symtab **out);
+void symtab_free(struct symtab *t);
+bool symtab_find(const struct symtab *t, uint64_t vaddr, struct symbol *out);
+size_t symtab_count(const struct symtab *t);
+size_t symtab_memory(const struct symtab *t);
+/*
+ * Names of other functions that the linker or compiler folded into the same code as this one:
+ * the same address and size, another name. Names that are mere aliases are left out: weak ones,
+ * those that differ in leading underscores or where one contains the other, those of one C++ name
+ * (constructors C1 and C2), and every C alias in a library that defines symbol versions. The caller
+ * still compares demangled names. Returns how many were written.
+ */
+size_t symtab_folded(const struct symtab *t, const struct symbol *s, const char **names, size_t max);
+/* A symbol's value and size by its exact name, version cut; any type, defined. */
+bool symtab_by_name(const struct elf_file *ef, const char *section, const char *name, uint64_t *vaddr,
+		    uint64_t *size);
+
+#endif
