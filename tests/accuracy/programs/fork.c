@@ -1,0 +1,54 @@
+// SPDX-License-Identifier: Apache-2.0
+/* Forks children that do not exec and live for 10 ms. */
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "truth.h"
+
+FRAME void forked_leaf(double seconds)
+{
+	double end = truth_clock() + seconds;
+
+	while (truth_clock() < end)
+		SPIN(20000);
+}
+
+FRAME void forked_run(void)
+{
+	forked_leaf(0.010);
+	NOT_TAIL();
+}
+
+FRAME double start_child(void)
+{
+	double used = 0;
+	int ends[2];
+
+	if (pipe(ends))
+		abort();
+	if (fork() == 0) {
+		forked_run();
+		used = truth_clock();
+		_exit(write(ends[1], &used, sizeof(used)) != sizeof(used));
+	}
+	if (read(ends[0], &used, sizeof(used)) != sizeof(used))
+		abort();
+	close(ends[0]);
+	close(ends[1]);
+	wait(NULL);
+	return used;
+}
+
+int main(int argc, char **argv)
+{
+	double left = truth_seconds(argc, argv);
+
+	while (left > 0) {
+		double used = start_child();
+
+		truth_add("main;start_child;forked_run;forked_leaf", used);
+		left -= used;
+	}
+	truth_print();
+	return 0;
+}

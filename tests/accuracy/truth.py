@@ -1,0 +1,121 @@
+# SPDX-License-Identifier: Apache-2.0
+"""
+Legal stacks. A program prints them root first, frames separated by semicolons:
+
+    main;run;parse;scan         these frames under the start of a process
+    @thread;worker;leaf         ... under the start of a thread
+    ^entry;leaf                 ... under nothing
+    down*200                    the same frame 200 times
+    a(;b)?   (a|b)              optional, either
+    `pipeline<int, 3>`          a name with characters that mean something here
+    {libc} {vdso} {runtime}     one or more frames of that file, whatever their names
+    {std}                       one or more frames of a language's standard library, by name
+    {plt}                       a stub, named as one or not at all
+"""
+import re
+from collections import namedtuple
+
+NAME, FILE, END = "\x01", "\x02", "\x03"
+UNKNOWN = NAME + r"\?" + FILE + "[^\x03]*" + END
+
+
+def in_file(pattern):
+    return NAME + "[^\x02]*" + FILE + "(?:" + pattern + ")[^\x03]*" + END
+
+
+def named(pattern):
+    return NAME + "(?:" + pattern + ")" + FILE + "[^\x03]*" + END
+
+
+LIBC = r"libc\.so|libc-2|\(inlined\)"	# perf does not say in which file an inlined call is
+LOADER = r"ld-linux|ld-2"
+CLASSES = {
+    "libc": "(?:" + in_file(LIBC) + ")+",
+    "vdso": "(?:" + in_file(r"\[vdso\]|linux-vdso|vdso") + ")+",
+    "runtime": "(?:" + in_file(r"libstdc\+\+|libgcc_s|" + LIBC + "|" + LOADER) + ")+",
+    "std": "(?:" + named(r"(?:std|core|alloc)::[^\x02]*|_?_?rust_[^\x02]*|_Unwind[^\x02]*|"
+                         r"<[^\x02]* as (?:core|std|alloc)::[^\x02]*|[^\x02]*::_M_invoke") + ")+",
+    "plt": "(?:" + named(r"[^\x02]*@plt|\?") + ")",
+}
+START_NAMES = (r"_start_c|_*libc_start_main\w*|__libc_start_call_main|generic_start_main|"
+               r"__libc_start_main_stage2")
+LIBC_UNKNOWN = NAME + r"\?" + FILE + "(?:" + LIBC + ")[^\x03]*" + END
+MAIN_START = named("_start") + "(?:" + named(START_NAMES) + "|" + LIBC_UNKNOWN + ")*"
+CLONE = r"_*(?:GI_)?_*clone3?"
+THREAD_START = ("(?:" + named(CLONE) + "|" + LIBC_UNKNOWN + ")+(?:" + named("start_thread|start") +
+                "|" + LIBC_UNKNOWN + ")")
+ROOT = re.compile(named("_start|_dl_start_user|" + CLONE + "|__start_context|ret_from_fork\\w*") +
+                  "|" + LIBC_UNKNOWN + "(?:" + LIBC_UNKNOWN + "|" + named("start_thread") + ")")
+HOUSEKEEPING = re.compile(in_file(LOADER) + "|" + named(r"(?:\w+::)*truth_\w+|_dl_\w+"))
+TOKEN = re.compile(r"`([^`]+)`|\{(\w+)\}|\*(\d+)|([;()|?])|([^;()|?*{}`]+)")
+
+ANY_START = "(?:%s|%s)*" % (named("_start|start_thread|start|" + CLONE + "|" + START_NAMES), in_file(LIBC))
+
+Legal = namedtuple("Legal", "text strict lenient names seconds")
+
+
+def encode(stack):
+    return "".join(NAME + (f.name or "?") + FILE + f.file + END for f in stack.frames)
+
+
+def pattern(text, lenient):
+    """The regular expression of a legal stack; in a lenient one every frame may be missing."""
+    out = []
+    for quoted, cls, times, mark, plain in TOKEN.findall(text):
+        if mark:
+            out.append({";": "", "(": "(?:"}.get(mark, mark))
+        elif times:
+            out[-1] = out[-1].rstrip("?")
+            out.append("{0,%s}" % times if lenient else "{%s}" % times)
+        else:
+            frame = CLASSES[cls] if cls else named(re.escape(quoted or plain))
+            out.append("(?:%s)%s" % (frame, "?" if lenient else ""))
+    return "".join(out)
+
+
+def legal(text, seconds):
+    body, start = text, MAIN_START
+    if text.startswith("^"):
+        body, start = text[1:], ""
+    elif text.startswith("@thread;"):
+        body, start = text[len("@thread;"):], THREAD_START
+    names = frozenset(quoted or plain for quoted, _, _, _, plain in TOKEN.findall(body))
+    return Legal(text, re.compile(start + pattern(body, False)),
+                 re.compile(ANY_START + pattern(body, True)), names, seconds)
+
+
+def read_truth(text):
+    """The `legal` lines a program printed, added up over its processes."""
+    seconds = {}
+    for line in text.splitlines():
+        word, _, rest = line.partition(" ")
+        if word == "legal":
+            cpu, _, stack = rest.partition(" ")
+            seconds[stack] = seconds.get(stack, 0) + float(cpu)
+    return [legal(stack, cpu) for stack, cpu in seconds.items()]
+
+
+def judge(stack, legals):
+    """
+    (verdict, legal stack). Exact: equal to a legal stack. Outside: only the start of a process, the
+    loader or the harness's own code. Wrong: a name that has no place there. Cut: the root is missing.
+    Unknown: whole but for a name. Gap: a frame inside is missing.
+    """
+    text = encode(stack)
+    if not stack.mark:
+        for l in legals:
+            if l.strict.fullmatch(text):
+                return "exact", l
+    rooted = not stack.mark and ROOT.match(text) is not None
+    names = {f.name for f in stack.frames}
+    if HOUSEKEEPING.search(text) or (rooted and not any(names & l.names for l in legals)):
+        return "outside", None
+    known = encode(stack._replace(frames=[f for f in stack.frames if f.name]))
+    for l in legals:
+        if l.lenient.fullmatch(known):
+            return (("unknown" if None in names else "gap") if rooted else "cut"), l
+    return "wrong", None
+
+
+def is_complete(stack, verdict):
+    return verdict == "exact" or (not stack.mark and ROOT.match(encode(stack)) is not None)
