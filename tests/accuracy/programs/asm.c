@@ -29,10 +29,16 @@ FRAME void c_middle(void)
 	NOT_TAIL();
 }
 
-RUN(
-	TIMED("main;run;nocfi_spin", nocfi_spin(3000000));
-	TIMED("main;run;nocfi_pushes", nocfi_pushes(3000000));
-	TIMED("main;run;c_middle;nocfi_calls;c_leaf", c_middle());
-	TIMED("main;run;nocfi_calls_deep;nocfi_inner;under_deep", nocfi_calls_deep(under_deep));
-	TIMED("main;run;nocfi_framed;under_framed", nocfi_framed(under_framed));
-)
+FRAME void run(double seconds)
+{
+	double end = truth_clock() + seconds;
+
+	while (truth_clock() < end) {
+		TIMED("main;run;nocfi_spin", nocfi_spin(3000000));
+		TIMED("main;run;nocfi_pushes", nocfi_pushes(3000000));
+		TIMED("main;run;c_middle;nocfi_calls;c_leaf", c_middle());
+		TIMED("main;run;nocfi_calls_deep;nocfi_inner;under_deep",
+		      nocfi_calls_deep(under_deep));
+		TIMED("main;run;nocfi_framed;under_framed", nocfi_framed(under_framed));
+	}
+}

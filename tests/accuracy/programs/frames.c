@@ -53,7 +53,8 @@ FRAME int realigned(void)
 	return vector[3] + sink;
 }
 
-/* The stack pointer moves after the realignment: the frame is found through a pointer kept in it. */
+/* The stack pointer moves after the realignment: the frame is found through a pointer kept in it.
+ */
 FRAME int realigned_array(int n)
 {
 	char vector[128] __attribute__((aligned(128)));
@@ -66,10 +67,15 @@ FRAME int realigned_array(int n)
 	return vector[3] + p[1] + sink;
 }
 
-RUN(
-	TIMED("main;run;with_alloca;bottom", sink |= with_alloca(33) & 1);
-	TIMED("main;run;with_array;bottom", sink |= with_array(900 + sink) & 1);
-	TIMED("main;run;with_100kb;bottom", sink |= with_100kb() & 1);
-	TIMED("main;run;realigned;bottom", sink |= realigned() & 1);
-	TIMED("main;run;realigned_array;bottom", sink |= realigned_array(17) & 1);
-)
+FRAME void run(double seconds)
+{
+	double end = truth_clock() + seconds;
+
+	while (truth_clock() < end) {
+		TIMED("main;run;with_alloca;bottom", sink |= with_alloca(33) & 1);
+		TIMED("main;run;with_array;bottom", sink |= with_array(900 + sink) & 1);
+		TIMED("main;run;with_100kb;bottom", sink |= with_100kb() & 1);
+		TIMED("main;run;realigned;bottom", sink |= realigned() & 1);
+		TIMED("main;run;realigned_array;bottom", sink |= realigned_array(17) & 1);
+	}
+}

@@ -44,7 +44,12 @@ FRAME int second_holder(int x)
 	return calls_out(x) + sink;
 }
 
-RUN(
-	TIMED("main;run;holder;outermost;middle;innermost", sink = holder(1));
-	TIMED("main;run;second_holder;calls_out;called", sink = second_holder(2));
-)
+FRAME void run(double seconds)
+{
+	double end = truth_clock() + seconds;
+
+	while (truth_clock() < end) {
+		TIMED("main;run;holder;outermost;middle;innermost", sink = holder(1));
+		TIMED("main;run;second_holder;calls_out;called", sink = second_holder(2));
+	}
+}

@@ -18,14 +18,16 @@ FRAME void c_callback(void)
 }
 
 #ifdef FRAMELESS
-static const unsigned char enter_bytes[] = { 0x48, 0x83, 0xec, 0x28 };	/* sub $40, %rsp */
-static const unsigned char leave_bytes[] = { 0x48, 0x83, 0xc4, 0x28, 0xc3 };	/* add $40, %rsp; ret */
+static const unsigned char enter_bytes[] = { 0x48, 0x83, 0xec, 0x28 }; /* sub $40, %rsp */
+static const unsigned char leave_bytes[] = { 0x48, 0x83, 0xc4, 0x28,
+					     0xc3 }; /* add $40, %rsp; ret */
 #else
-static const unsigned char enter_bytes[] = { 0x55, 0x48, 0x89, 0xe5 };	/* push %rbp; mov %rsp, %rbp */
-static const unsigned char leave_bytes[] = { 0x5d, 0xc3 };		/* pop %rbp; ret */
+static const unsigned char enter_bytes[] = { 0x55, 0x48, 0x89,
+					     0xe5 };	   /* push %rbp; mov %rsp, %rbp */
+static const unsigned char leave_bytes[] = { 0x5d, 0xc3 }; /* pop %rbp; ret */
 #endif
-static const unsigned char call_rdi[] = { 0xff, 0xd7 };			/* call *%rdi */
-static const unsigned char spin_rsi[] = { 0x48, 0xff, 0xce, 0x75, 0xfb };	/* 1: dec %rsi; jnz 1b */
+static const unsigned char call_rdi[] = { 0xff, 0xd7 };			  /* call *%rdi */
+static const unsigned char spin_rsi[] = { 0x48, 0xff, 0xce, 0x75, 0xfb }; /* 1: dec %rsi; jnz 1b */
 
 static unsigned char *put(unsigned char *at, const unsigned char *bytes, size_t len)
 {
@@ -57,7 +59,8 @@ static void compile(void)
 
 	snprintf(path, sizeof(path), "/tmp/perf-%d.map", getpid());
 	map = fopen(path, "w");
-	code = (unsigned char *)mmap(NULL, 4096, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	code = (unsigned char *)mmap(NULL, 4096, PROT_READ | PROT_WRITE,
+				     MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 	if (!map || code == MAP_FAILED)
 		abort();
 	at = inner = code + 64;
@@ -85,9 +88,14 @@ FRAME void enter(unsigned char *fn, long n)
 	NOT_TAIL();
 }
 
-RUN(
-	if (!code)
-		compile();
-	TIMED("main;run;enter;jit_outer;jit_inner;c_callback", enter(outer, 0));
-	TIMED("main;run;enter;jit_spins", enter(spins, 3000000));
-)
+FRAME void run(double seconds)
+{
+	double end = truth_clock() + seconds;
+
+	while (truth_clock() < end) {
+		if (!code)
+			compile();
+		TIMED("main;run;enter;jit_outer;jit_inner;c_callback", enter(outer, 0));
+		TIMED("main;run;enter;jit_spins", enter(spins, 3000000));
+	}
+}

@@ -36,6 +36,11 @@ FRAME void leap(void)
 	NOT_TAIL();
 }
 
-RUN(
-	leap();
-)
+FRAME void run(double seconds)
+{
+	double end = truth_clock() + seconds;
+
+	while (truth_clock() < end) {
+		leap();
+	}
+}

@@ -1,12 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
-/* What C++ adds to stacks: templates, virtual calls, lambdas, constructors, operators, namespaces. */
+/* What C++ adds to stacks: templates, virtual calls, lambdas, constructors, operators, namespaces.
+ */
 #include <functional>
 #include <memory>
 #include <string>
 
 #include "main_loop.h"
 
-namespace shapes {
+namespace shapes
+{
 
 struct shape {
 	virtual ~shape() = default;
@@ -45,7 +47,7 @@ struct built {
 	}
 };
 
-}
+} // namespace shapes
 
 static volatile int sink;
 
@@ -86,7 +88,8 @@ FRAME int lambda_leaf(int x)
 FRAME int calls_lambda()
 {
 	int captured = sink;
-	auto lambda = [captured](int x) __attribute__((noinline)) {
+	auto lambda = [captured](int x) __attribute__((noinline))
+	{
 		int r = lambda_leaf(x + captured);
 
 		NOT_TAIL();
@@ -110,13 +113,19 @@ FRAME int calls_members()
 static shapes::circle circle;
 static shapes::square square;
 
-RUN(
-	TIMED("main;run;calls_virtual;shapes::circle::area", sink = calls_virtual(circle));
-	TIMED("main;run;calls_virtual;shapes::square::area", sink = calls_virtual(square));
-	TIMED("main;run;calls_template;(`pipeline<int, 3>`|`pipeline<long, 7>`)",
-	      sink = calls_template(1));
-	TIMED("main;run;calls_lambda;apply;{std}`calls_lambda()::{lambda(int)#1}::operator()`;lambda_leaf",
-	      sink = calls_lambda());
-	TIMED("main;run;calls_members;(shapes::built::built|`shapes::built::operator<`)",
-	      sink = calls_members());
-)
+FRAME void run(double seconds)
+{
+	double end = truth_clock() + seconds;
+
+	while (truth_clock() < end) {
+		TIMED("main;run;calls_virtual;shapes::circle::area", sink = calls_virtual(circle));
+		TIMED("main;run;calls_virtual;shapes::square::area", sink = calls_virtual(square));
+		TIMED("main;run;calls_template;(`pipeline<int, 3>`|`pipeline<long, 7>`)",
+		      sink = calls_template(1));
+		TIMED("main;run;calls_lambda;apply;{std}`calls_lambda()::{lambda(int)#1}::operator("
+		      ")`;lambda_leaf",
+		      sink = calls_lambda());
+		TIMED("main;run;calls_members;(shapes::built::built|`shapes::built::operator<`)",
+		      sink = calls_members());
+	}
+}

@@ -49,8 +49,14 @@ FRAME int calls_memset(int n)
 	return buf[n % 77];
 }
 
-RUN(
-	TIMED("main;run;calls_stubs(;{plt})?(;tiny_one|;tiny_two)?", sink = calls_stubs(800000));
-	TIMED("main;run;calls_ifunc(;{plt})?(;picked_plain)?", sink = calls_ifunc(20000));
-	TIMED("main;run;calls_memset(;{plt}|;{libc})?", sink = calls_memset(2000));
-)
+FRAME void run(double seconds)
+{
+	double end = truth_clock() + seconds;
+
+	while (truth_clock() < end) {
+		TIMED("main;run;calls_stubs(;{plt})?(;tiny_one|;tiny_two)?",
+		      sink = calls_stubs(800000));
+		TIMED("main;run;calls_ifunc(;{plt})?(;picked_plain)?", sink = calls_ifunc(20000));
+		TIMED("main;run;calls_memset(;{plt}|;{libc})?", sink = calls_memset(2000));
+	}
+}

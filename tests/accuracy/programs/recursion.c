@@ -22,6 +22,11 @@ FRAME void down(int levels)
 	NOT_TAIL();
 }
 
-RUN(
-	TIMED("main;run;down*" TEXT(DEPTH) ";bottom", down(DEPTH));
-)
+FRAME void run(double seconds)
+{
+	double end = truth_clock() + seconds;
+
+	while (truth_clock() < end) {
+		TIMED("main;run;down*" TEXT(DEPTH) ";bottom", down(DEPTH));
+	}
+}

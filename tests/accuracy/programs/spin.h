@@ -9,11 +9,11 @@
 #define FRAME __attribute__((noinline, noclone))
 #endif
 
-/* Work that has no inlined call in it. Give each leaf its own count: equal bodies could be folded. */
-#define SPIN(n)										\
-	do {										\
-		long spin_left = (n);							\
-		__asm__ volatile("1:\n\tdec %0\n\tjnz 1b" : "+r"(spin_left) : : "cc");	\
+/* Work without an inlined call in it. Give each leaf its own count: equal bodies could be folded. */
+#define SPIN(n)                                                                        \
+	do {                                                                           \
+		long spin_left = (n);                                                  \
+		__asm__ volatile("1:\n\tdec %0\n\tjnz 1b" : "+r"(spin_left) : : "cc"); \
 	} while (0)
 
 /* Behind a call: keeps it from becoming a jump. */

@@ -22,11 +22,11 @@
 #define TRUTH_STACKS 128
 
 /* Measures one call of a leaf and books it on its legal stack. */
-#define TIMED(legal, call)						\
-	do {								\
-		double truth_from = truth_clock();			\
-		call;							\
-		truth_add((legal), truth_clock() - truth_from);		\
+#define TIMED(legal, call)                                      \
+	do {                                                    \
+		double truth_from = truth_clock();              \
+		call;                                           \
+		truth_add((legal), truth_clock() - truth_from); \
 	} while (0)
 
 static struct truth {
