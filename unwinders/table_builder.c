@@ -80,7 +80,7 @@ static uint32_t rule_number(struct table_builder *b, struct unwind_rule rule)
 	for (i = hash(bits); b->slots[i]; i = (i + 1) % N_SLOTS)
 		if (b->rules[b->slots[i] - 1] == bits)
 			return b->slots[i] - 1u;
-	if (b->n_rules == MAX_RULES - 1 && rule.cfa != CFA_USER)
+	if (b->n_rules >= MAX_RULES - 1 && rule.cfa != CFA_USER)
 		return rule_number(b, (struct unwind_rule){ .cfa = CFA_USER });
 	i = hash(bits);
 	while (b->slots[i])
