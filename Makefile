@@ -49,7 +49,7 @@ $(O)/libweft.a: $(OBJS)
 	$(call say,AR,$@)
 	$(Q)rm -f $@ && $(AR) rcs $@ $^
 
-$(O)/%.o: %.c | $(O)/weft.skel.h
+$(O)/%.o: %.c | $(O)/weft.skel.h $(O)/flamegraph_page.h
 	$(call say,CC,$<)
 	$(Q)mkdir -p $(@D)
 	$(Q)$(CC) $(ALL_CFLAGS) $(CPPFLAGS) -MMD -MP -c -o $@ $<
@@ -67,6 +67,14 @@ $(O)/weft.skel.h: $(BPF_SRCS:%.bpf.c=$(O)/%.bpf.o)
 		$(BPFTOOL) gen skeleton $(O)/weft.bpf.linked.o name weft_bpf > $@.tmp; else : > $@.tmp; fi
 	$(Q)mv $@.tmp $@
 
+# The flame graph page around its data, with the hashes its policy needs; scripts in this order.
+PAGE_SCRIPTS := $(addsuffix .js,text profile tree colors search flame table details app)
+$(O)/flamegraph_page.h: exporter/flamegraph/assemble.sh exporter/flamegraph/page.html \
+		exporter/flamegraph/page.css $(PAGE_SCRIPTS:%=exporter/flamegraph/%)
+	$(call say,PAGE,$@)
+	$(Q)mkdir -p $(@D)
+	$(Q)exporter/flamegraph/assemble.sh $@ exporter/flamegraph $(PAGE_SCRIPTS)
+
 # Unit tests: one program a file, all of them with the library.
 $(O)/tests/unit/%: tests/unit/%.c $(O)/libweft.a
 	$(call say,TEST,$@)
@@ -82,7 +90,7 @@ FUZZERS  := $(patsubst tests/fuzz/%.c,$(FUZZ_O)/%,$(wildcard tests/fuzz/*_fuzz.c
 FUZZ_S   ?= 30
 FUZZ_CFLAGS := -std=gnu11 -O1 -g -fno-strict-aliasing -fsanitize=fuzzer-no-link,address,undefined -fno-sanitize-recover=undefined
 
-$(FUZZ_O)/%.o: %.c | $(O)/weft.skel.h
+$(FUZZ_O)/%.o: %.c | $(O)/weft.skel.h $(O)/flamegraph_page.h
 	$(call say,FUZZCC,$<)
 	$(Q)mkdir -p $(@D)
 	$(Q)$(CLANG) $(FUZZ_CFLAGS) $(CPPFLAGS) -w -MMD -MP -c -o $@ $<

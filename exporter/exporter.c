@@ -13,9 +13,11 @@
 #include "core/scoped.h"
 
 extern const struct exporter_ops exporter_pprof;
+extern const struct exporter_ops exporter_html;
 
 const struct exporter_ops *const exporters[] = {
 	&exporter_pprof,
+	&exporter_html,
 	NULL,
 };
 

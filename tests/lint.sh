@@ -15,7 +15,7 @@ allowed() {
 	runtimes) echo "core symbolizer unwinders bpf/weft.h bpf/counters.h" ;;
 	bpf) echo "core symbolizer unwinders runtimes weft.skel.h" ;;
 	jfr) echo "core" ;;
-	exporter) echo "core" ;;
+	exporter) echo "core flamegraph_page.h" ;;
 	cmd) echo "core bpf symbolizer unwinders runtimes jfr exporter" ;;
 	esac
 }

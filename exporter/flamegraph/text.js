@@ -1,0 +1,69 @@
+// SPDX-License-Identifier: Apache-2.0
+// Text: numbers with units, and names from a target made visible.
+"use strict";
+
+const SPACE = "\u2009";
+
+// Controls, bidirectional marks and line separators would act on the page; they are shown instead.
+function visible(s) {
+	return s.replace(/[\u0000-\u001f\u007f-\u009f\u061c\u200b-\u200f\u2028-\u202e\u2060-\u2069\ufeff]/g, c => {
+		const code = c.charCodeAt(0).toString(16);
+
+		return code.length <= 2 ? "\\x" + code.padStart(2, "0") : "\\u" + code.padStart(4, "0");
+	});
+}
+
+function count(n) {
+	return Math.round(n).toString().replace(/\B(?=(\d{3})+$)/g, SPACE);
+}
+
+function percent(part, whole) {
+	const p = whole > 0 ? 100 * part / whole : 0;
+
+	if (p === 0 || p >= 9.995)
+		return p.toFixed(1) + SPACE + "%";
+	return (p < 0.01 ? "< 0.01" : p.toFixed(2)) + SPACE + "%";
+}
+
+function scaled(n, units, step) {
+	let i = 0;
+
+	while (i + 1 < units.length && Math.abs(n) >= step[i] * 0.9995)
+		n /= step[i++];
+	return (i === 0 && Number.isInteger(n) ? n : n.toPrecision(3)) + SPACE + units[i];
+}
+
+function duration(ns) {
+	if (ns >= 600e9)
+		return count(ns / 60e9) + SPACE + "min";
+	return scaled(ns, ["ns", "µs", "ms", "s"], [1e3, 1e3, 1e3]).replace(/\.0+(?=\D)/, "");
+}
+
+// A value in its profile's unit.
+function amount(n, unit) {
+	if (unit === "nanoseconds")
+		return duration(n);
+	if (unit === "bytes")
+		return scaled(n, ["B", "KiB", "MiB", "GiB", "TiB"], [1024, 1024, 1024, 1024]);
+	return count(n);
+}
+
+function basename(path) {
+	return path.replace(/\/+$/, "").replace(/^.*\//, "") || path;
+}
+
+function moment(ms) {
+	const d = new Date(ms), two = n => String(n).padStart(2, "0");
+
+	return `${d.getFullYear()}-${two(d.getMonth() + 1)}-${two(d.getDate())} ` +
+		`${two(d.getHours())}:${two(d.getMinutes())}:${two(d.getSeconds())}`;
+}
+
+function hash(s) {
+	let h = 2166136261;
+
+	for (let i = 0; i < s.length; i++)
+		h = Math.imul(h ^ s.charCodeAt(i), 16777619);
+	h ^= h >>> 15;
+	return Math.imul(h, 0x2c1b3c6d) >>> 4;
+}
