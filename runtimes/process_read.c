@@ -1,0 +1,137 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "core/scoped.h"
+#include "runtimes/files.h"
+#include "runtimes/mappings.h"
+#include "runtimes/process_table.h"
+#include "runtimes/procfs.h"
+
+/* Between two readings of a process's maps; doubled while they change nothing. */
+#define REREAD_MIN_NS (10 * UINT64_C(1000000))
+#define REREAD_MAX_NS (10 * NS_PER_S)
+/* Reading takes at most this share of the time: 1 of 50. */
+#define REREAD_COST_FACTOR 50
+
+/* What a reading of maps collects. */
+struct reading {
+	struct processes *ps;
+	struct mapping *list;
+	size_t n, cap;
+};
+
+static int add_line(void *ctx, const struct maps_line *line)
+{
+	struct reading *r = ctx;
+
+	if (r->n == MAX_MAPPINGS)
+		return -E2BIG;
+	/* The kernel lists them in order; anything else is not the kernel's. */
+	if (r->n && line->start < r->list[r->n - 1].end)
+		return 0;
+	if (r->n == r->cap) {
+		size_t cap = r->cap ? r->cap * 2 : 64;
+		struct mapping *grown = realloc(r->list, cap * sizeof(*grown));
+
+		if (!grown)
+			return -ENOMEM;
+		r->list = grown;
+		r->cap = cap;
+	}
+	r->list[r->n] = (struct mapping){ .start = line->start, .end = line->end, .pgoff = line->pgoff,
+					  .dev = line->dev, .ino = line->ino };
+	table_name_mapping(r->ps, &r->list[r->n++], line->name);
+	return 0;
+}
+
+/* Is the process that has the pid now the one of e? Also true when e's start is not known. */
+bool table_is_alive(const struct processes *ps, const struct entry *e)
+{
+	struct proc_stat st;
+	uint64_t start = e->p.start_time_ns ? e->p.start_time_ns : e->birth_ns, slack, now;
+
+	if (procfs_stat(e->p.pid, &st) < 0)
+		return false;
+	if (!start)
+		return true;
+	slack = e->p.start_time_ns ? ps->tick_ns : BIRTH_SLACK_NS;
+	now = st.start_ticks * ps->tick_ns;
+	return now <= start + slack && start <= now + slack;
+}
+
+/* 1 the mappings changed, 0 they did not, or -errno. */
+static int read_maps(struct processes *ps, struct entry *e)
+{
+	struct reading r = { .ps = ps };
+	int err = procfs_maps(e->p.pid, add_line, &r);
+	SCOPED(free) struct mapping *list = r.list;
+
+	if (err == -E2BIG)
+		ps->counters[MEMORY_OVER_BUDGET]++;
+	else if (err < 0)
+		return err;
+	/* The pid may have become another process's while we read. */
+	if (!table_is_alive(ps, e))
+		return -ESRCH;
+	err = mappings_assign(&e->p, list, r.n);
+	if (err > 0)
+		e->p.generation = ++ps->last_generation;
+	return err;
+}
+
+bool process_reread(struct processes *ps, struct process *proc)
+{
+	struct entry *e = (struct entry *)proc;
+	uint64_t start = clock_now(CLOCK_MONOTONIC), end, cost;
+	int err;
+
+	if (start < e->reread_at_ns)
+		return false;
+	err = table_is_alive(ps, e) ? read_maps(ps, e) : -ESRCH;
+	if (err >= 0)
+		ps->counters[MAPS_REREAD]++;
+	end = clock_now(CLOCK_MONOTONIC);
+	cost = (end - start) * REREAD_COST_FACTOR;
+	e->reread_wait_ns = err > 0 ? REREAD_MIN_NS : e->reread_wait_ns * 2;
+	if (e->reread_wait_ns < REREAD_MIN_NS)
+		e->reread_wait_ns = REREAD_MIN_NS;
+	if (e->reread_wait_ns > REREAD_MAX_NS || err == -ESRCH)
+		e->reread_wait_ns = REREAD_MAX_NS;
+	e->reread_at_ns = end + (cost > e->reread_wait_ns ? cost : e->reread_wait_ns);
+	return err > 0;
+}
+
+void table_read_container(struct processes *ps, struct process *proc)
+{
+	char id[CONTAINER_ID_SIZE];
+
+	if (procfs_container(proc->pid, id) == 0)
+		proc->container = table_string(ps, id, strlen(id));
+}
+
+/* A process that was there before it was heard of. start_time_ns 0: whichever has the pid. */
+struct entry *table_read(struct processes *ps, pid_t pid, uint64_t start_time_ns)
+{
+	struct proc_stat st;
+	struct entry *e;
+
+	if (procfs_stat(pid, &st) < 0)
+		return NULL;
+	e = table_add(ps, pid);
+	if (!e)
+		return NULL;
+	e->p.start_time_ns = start_time_ns ? start_time_ns : st.start_ticks * ps->tick_ns;
+	e->is_start_exact = start_time_ns != 0;
+	e->p.parent = st.parent;
+	e->p.comm = table_string(ps, st.comm, strlen(st.comm));
+	e->p.root = files_root(ps->files, pid);
+	e->p.is_from_proc = true;
+	table_read_container(ps, &e->p);
+	if (read_maps(ps, e) == -ESRCH) {
+		table_remove(ps, e);
+		return NULL;
+	}
+	return e;
+}

@@ -1,0 +1,72 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Inside of runtimes/process*.c: the table of processes. process.c owns it, process_event.c changes it
+ * by what the kernel reports, process_read.c by what /proc says.
+ */
+#ifndef RUNTIMES_PROCESS_TABLE_H
+#define RUNTIMES_PROCESS_TABLE_H
+
+#include <time.h>
+
+#include "bpf/counters.h"
+#include "runtimes/process.h"
+
+#define NS_PER_S UINT64_C(1000000000)
+/* A fork event and the start time in a sample are read off two clocks one after the other. */
+#define BIRTH_SLACK_NS (2 * NS_PER_S)
+
+struct entry {
+	struct process p;
+	struct entry *next;		/* same bucket, newest first */
+	uint64_t first_ns;		/* CLOCK_MONOTONIC of the event that showed it; 0: it was there before */
+	uint64_t birth_ns;		/* boottime by the fork event, about; 0: unknown */
+	uint64_t reread_at_ns, reread_wait_ns;
+	bool is_start_exact;		/* start_time_ns is the kernel half's, not rounded to a clock tick */
+};
+
+struct processes {
+	struct intern *strings;
+	struct files *files;
+	struct entry **buckets;
+	size_t n_buckets, n;		/* a power of two */
+	size_t check_next;		/* bucket whose processes are looked after next */
+	uint32_t last_generation;
+	uint64_t tick_ns;
+	uint64_t counters[N_COUNTERS];
+	void (*drop)(void *ctx, struct process *proc);
+	void *drop_ctx;
+};
+
+static inline uint64_t clock_now(clockid_t clock)
+{
+	struct timespec t;
+
+	clock_gettime(clock, &t);
+	return (uint64_t)t.tv_sec * NS_PER_S + (uint64_t)t.tv_nsec;
+}
+
+static inline bool is_near(uint64_t a, uint64_t b, uint64_t slack)
+{
+	return a <= b + slack && b <= a + slack;
+}
+
+/* process.c */
+struct entry *table_add(struct processes *ps, pid_t pid);
+void table_remove(struct processes *ps, struct entry *e);
+/* The process that has this pid now, or had it last; NULL. */
+struct entry *table_newest(const struct processes *ps, pid_t pid);
+/* Forgets the program a process runs. */
+void table_drop_image(struct processes *ps, struct entry *e);
+/* The id of a string, 0 for "" and when there are too many. */
+uint32_t table_string(struct processes *ps, const char *s, size_t len);
+/* Sets the kind and path of a mapping by the kernel's name for it. */
+void table_name_mapping(struct processes *ps, struct mapping *m, const char *name);
+
+/* process_read.c */
+/* A process that was there before it was heard of. start_time_ns 0: whichever has the pid. */
+struct entry *table_read(struct processes *ps, pid_t pid, uint64_t start_time_ns);
+void table_read_container(struct processes *ps, struct process *proc);
+/* Is the process that has the pid now the one of e? Also true when e's start is not known. */
+bool table_is_alive(const struct processes *ps, const struct entry *e);
+
+#endif
