@@ -13,7 +13,6 @@
 #include "runtimes/mappings.h"
 #include "runtimes/maps_line.h"
 #include "runtimes/process_table.h"
-#include "symbolizer/perf_map.h"
 
 /* Names of files grow with what targets map; beyond this a new name is not kept. */
 #define MAX_STRINGS_BYTES (32u << 20)
@@ -60,9 +59,11 @@ void table_drop_image(struct processes *ps, struct entry *e)
 		ps->drop(ps->drop_ctx, &e->p);
 	mappings_clear(&e->p);
 	e->p.generation = ++ps->last_generation;
-	perf_map_free(e->p.perf_map);
-	e->p.perf_map = NULL;
-	e->p.is_perf_map_tried = false;
+	if (e->p.jit)
+		e->p.jit_free(e->p.jit);
+	e->p.jit = NULL;
+	e->p.jit_memory = 0;
+	e->p.serial = ++ps->last_serial;
 	e->p.is_from_proc = false;
 	e->reread_at_ns = e->reread_wait_ns = 0;
 }
@@ -121,18 +122,19 @@ const uint64_t *processes_counters(const struct processes *ps)
 	return ps->counters;
 }
 
+void processes_count(struct processes *ps, int counter)
+{
+	ps->counters[counter]++;
+}
+
 size_t processes_memory(const struct processes *ps)
 {
 	size_t sum = sizeof(*ps) + ps->n_buckets * sizeof(struct entry *) + intern_memory(ps->strings) +
 		     files_memory(ps->files);
 
-	for (size_t i = 0; i < ps->n_buckets; i++) {
-		for (const struct entry *e = ps->buckets[i]; e; e = e->next) {
-			sum += sizeof(*e) + mappings_memory(&e->p);
-			if (e->p.perf_map)
-				sum += perf_map_memory(e->p.perf_map);
-		}
-	}
+	for (size_t i = 0; i < ps->n_buckets; i++)
+		for (const struct entry *e = ps->buckets[i]; e; e = e->next)
+			sum += sizeof(*e) + mappings_memory(&e->p) + e->p.jit_memory;
 	return sum;
 }
 
@@ -186,6 +188,7 @@ struct entry *table_add(struct processes *ps, pid_t pid)
 	bucket = bucket_of(ps, pid);
 	e->p.pid = pid;
 	e->p.generation = ++ps->last_generation;
+	e->p.serial = ++ps->last_serial;
 	e->next = *bucket;
 	*bucket = e;
 	ps->n++;

@@ -18,7 +18,6 @@
 
 struct object;
 struct objects;
-struct perf_map;
 struct root;
 
 enum process_event_type { PROCESS_FORK, PROCESS_EXEC, PROCESS_COMM, PROCESS_MMAP, PROCESS_EXIT };
@@ -64,8 +63,11 @@ struct process {
 	   that changed nothing, never used again. */
 	uint32_t generation;
 	struct root *root;	/* where its paths begin (runtimes/files.h); NULL: unknown */
-	struct perf_map *perf_map;	/* made by runtimes/jit.c, dropped with the image */
-	bool is_perf_map_tried;
+	uint32_t serial;	/* of this program in this process; no two share it */
+	/* What runtimes/jit.c knows of its code; goes with the program. */
+	void *jit;
+	void (*jit_free)(void *jit);
+	size_t jit_memory;
 	bool is_from_proc;	/* mappings were read from /proc/PID/maps */
 	void *unwind;		/* the live source's: what the kernel half knows of it */
 };
@@ -91,6 +93,8 @@ void processes_expire(struct processes *ps, uint64_t before_ns);
 size_t processes_memory(const struct processes *ps);
 /* Counts of enum counter things that happened here (FILES_GONE, FILES_BAD, MAPS_REREAD). */
 const uint64_t *processes_counters(const struct processes *ps);
+/* Counts one more of them. */
+void processes_count(struct processes *ps, int counter);
 /* Called before a process is forgotten or its image replaced, so that the live source can drop its side. */
 void processes_on_drop(struct processes *ps, void (*fn)(void *ctx, struct process *proc), void *ctx);
 
