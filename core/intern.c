@@ -21,9 +21,9 @@ struct entry {
 
 struct intern {
 	struct block *blocks;
-	struct entry *entries;	/* entry of id i is entries[i - 1] */
+	struct entry *entries; /* entry of id i is entries[i - 1] */
 	uint32_t n, cap;
-	uint32_t *slots;	/* open addressing, power of two, ids */
+	uint32_t *slots; /* open addressing, power of two, ids */
 	uint32_t n_slots;
 	size_t memory;
 };
@@ -84,7 +84,7 @@ void intern_free(struct intern *in)
 
 static void *block_take(struct intern *in, size_t len)
 {
-	size_t room = (len + 8) & ~(size_t)7;	/* at least one byte more, for the NUL */
+	size_t room = (len + 8) & ~(size_t)7; /* at least one byte more, for the NUL */
 	struct block *b = in->blocks;
 
 	if (!b || room > b->size - b->used) {
@@ -131,7 +131,7 @@ static int grow(struct intern *in)
 	struct entry *entries;
 	uint32_t *slots;
 
-	if (!n_slots)	/* more than 2^31 ids */
+	if (!n_slots) /* more than 2^31 ids */
 		return -1;
 	slots = calloc(n_slots, sizeof(*slots));
 	entries = realloc(in->entries, n_slots / 2 * sizeof(*entries));

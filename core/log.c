@@ -25,14 +25,14 @@ static void print(const char *fmt, va_list args)
 	funlockfile(stderr);
 }
 
-#define PRINT_AT(least)                    \
-	do {                               \
-		va_list args;              \
-		if (level < (least))       \
-			return;            \
-		va_start(args, fmt);       \
-		print(fmt, args);          \
-		va_end(args);              \
+#define PRINT_AT(least)              \
+	do {                         \
+		va_list args;        \
+		if (level < (least)) \
+			return;      \
+		va_start(args, fmt); \
+		print(fmt, args);    \
+		va_end(args);        \
 	} while (0)
 
 void log_error(const char *fmt, ...)

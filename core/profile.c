@@ -23,8 +23,8 @@ struct profile {
 	uint64_t serial;
 	struct profile_header header;
 	struct intern *strings, *functions, *mappings, *locations, *lines, *stacks, *label_sets;
-	struct intern *sample_keys;	/* { stack, labels } of samples[id - 1] */
-	struct location_state *states;	/* of location id - 1 */
+	struct intern *sample_keys;    /* { stack, labels } of samples[id - 1] */
+	struct location_state *states; /* of location id - 1 */
 	size_t cap_states;
 	struct sample *samples;
 	size_t n_samples, cap_samples;
@@ -36,9 +36,9 @@ struct profile {
 };
 
 static const char *const kind_names[N_FRAME_KINDS] = {
-	[FRAME_UNKNOWN] = "unknown", [FRAME_NATIVE] = "native", [FRAME_KERNEL] = "kernel",
-	[FRAME_JIT] = "jit", [FRAME_PYTHON] = "cpython", [FRAME_GO] = "go",
-	[FRAME_JAVA] = "jvm", [FRAME_MARK] = "mark",
+	[FRAME_UNKNOWN] = "unknown", [FRAME_NATIVE] = "native",	 [FRAME_KERNEL] = "kernel",
+	[FRAME_JIT] = "jit",	     [FRAME_PYTHON] = "cpython", [FRAME_GO] = "go",
+	[FRAME_JAVA] = "jvm",	     [FRAME_MARK] = "mark",
 };
 
 const char *frame_kind_name(enum frame_kind kind)
@@ -181,7 +181,8 @@ static uint32_t add_lines(struct profile *p, const struct line *lines, size_t n)
 	return n ? add_row(p, p->lines, lines, n * sizeof(*lines)) : 0;
 }
 
-uint32_t profile_location(struct profile *p, const struct location *l, const struct line *lines, size_t n)
+uint32_t profile_location(struct profile *p, const struct location *l, const struct line *lines,
+			  size_t n)
 {
 	uint32_t known = intern_count(p->locations);
 	struct location row = *l;
@@ -197,7 +198,8 @@ uint32_t profile_location(struct profile *p, const struct location *l, const str
 	return id;
 }
 
-void profile_set_lines(struct profile *p, uint32_t location, const struct line *lines, size_t n, uint16_t set_flags)
+void profile_set_lines(struct profile *p, uint32_t location, const struct line *lines, size_t n,
+		       uint16_t set_flags)
 {
 	struct location_state *state;
 
@@ -233,7 +235,8 @@ uint32_t profile_label_set(struct profile *p, struct label *labels, size_t n)
 	return add_row(p, p->label_sets, labels, n * sizeof(*labels));
 }
 
-void profile_add(struct profile *p, uint32_t stack, uint32_t labels, uint64_t time_ns, const int64_t *values)
+void profile_add(struct profile *p, uint32_t stack, uint32_t labels, uint64_t time_ns,
+		 const int64_t *values)
 {
 	uint32_t key[2] = { stack, labels }, known = intern_count(p->sample_keys);
 	uint32_t id = add_row(p, p->sample_keys, key, sizeof(key));
@@ -269,7 +272,8 @@ void profile_comment(struct profile *p, const char *text)
 {
 	uint32_t id = profile_string(p, text);
 
-	if (!id || reserve(p, &p->comments, &p->cap_comments, p->n_comments, sizeof(*p->comments)) < 0)
+	if (!id ||
+	    reserve(p, &p->comments, &p->cap_comments, p->n_comments, sizeof(*p->comments)) < 0)
 		return;
 	p->comments[p->n_comments++] = id;
 }
@@ -366,7 +370,8 @@ struct location profile_get_location(const struct profile *p, uint32_t id)
 const struct line *profile_get_lines(const struct profile *p, uint32_t location, size_t *n)
 {
 	size_t len = 0;
-	const struct line *lines = intern_get(p->lines, profile_get_location(p, location).lines, &len);
+	const struct line *lines =
+		intern_get(p->lines, profile_get_location(p, location).lines, &len);
 
 	*n = len / sizeof(*lines);
 	return lines;

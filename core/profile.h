@@ -9,7 +9,8 @@
  *
  * Addresses of native frames are ELF virtual addresses of their file (what `addr2line -e FILE`
  * takes), so that processes share them; a mapping is one executable segment of one file, not of one
- * process. Addresses of callers already point into the call (return address - 1); a leaf's is exact.
+ * process. Addresses of callers already point into the call (return address - 1); a leaf's is
+ * exact.
  *
  * No memory is a sticky error: ids come back as 0, profile_error() says so at the end.
  */
@@ -22,81 +23,82 @@
 
 /* What wrote a frame. The order is part of no format; names by frame_kind_name(). */
 enum frame_kind {
-	FRAME_UNKNOWN,	/* code nobody could explain */
+	FRAME_UNKNOWN, /* code nobody could explain */
 	FRAME_NATIVE,
 	FRAME_KERNEL,
-	FRAME_JIT,	/* named by a perf map or jitdump */
+	FRAME_JIT, /* named by a perf map or jitdump */
 	FRAME_PYTHON,
 	FRAME_GO,
 	FRAME_JAVA,
-	FRAME_MARK,	/* not code: [truncated], [broken: no unwind data], ... */
+	FRAME_MARK, /* not code: [truncated], [broken: no unwind data], ... */
 	N_FRAME_KINDS
 };
 
 enum location_flags {
-	LOCATION_GUESSED = 1,	/* the walk had no proof that this frame is right */
-	LOCATION_FOLDED = 2,	/* several functions share this code (pprof's is_folded) */
-	LOCATION_UNSYMBOLIZED = 4,	/* nobody has looked for its lines yet */
+	LOCATION_GUESSED = 1,	   /* the walk had no proof that this frame is right */
+	LOCATION_FOLDED = 2,	   /* several functions share this code (pprof's is_folded) */
+	LOCATION_UNSYMBOLIZED = 4, /* nobody has looked for its lines yet */
 };
 
-#define MAX_VALUES 4	/* sample types of one profile */
+#define MAX_VALUES 4 /* sample types of one profile */
 
 /* Rows. No padding: they are compared as bytes. */
 struct function {
-	uint32_t name;		/* for people, demangled */
-	uint32_t system_name;	/* as the linker knows it */
+	uint32_t name;	      /* for people, demangled */
+	uint32_t system_name; /* as the linker knows it */
 	uint32_t filename;
 	uint32_t start_line;
 };
 
-struct line {			/* innermost inlinee first, the physical function last */
+struct line { /* innermost inlinee first, the physical function last */
 	uint32_t function;
-	uint32_t line, column;	/* 0 is unknown */
+	uint32_t line, column; /* 0 is unknown */
 };
 
 struct profile_mapping {
-	uint64_t start, limit, offset;	/* ELF virtual addresses; file offset of start */
+	uint64_t start, limit, offset; /* ELF virtual addresses; file offset of start */
 	uint32_t filename;
-	uint32_t build_id;	/* lower-case hex */
-	uint32_t has_functions, has_filenames, has_line_numbers, has_inline_frames; /* as read from pprof; writers compute their own */
+	uint32_t build_id; /* lower-case hex */
+	uint32_t has_functions, has_filenames, has_line_numbers,
+		has_inline_frames; /* as read from pprof; writers compute their own */
 };
 
 struct location {
 	uint64_t address;
 	uint32_t mapping;
-	uint16_t kind;		/* enum frame_kind */
-	uint16_t flags;		/* enum location_flags */
-	uint32_t lines;		/* id of an interned array of struct line */
-	uint32_t tag;		/* what else makes it another location (a process, for JIT code); 0 mostly */
+	uint16_t kind;	/* enum frame_kind */
+	uint16_t flags; /* enum location_flags */
+	uint32_t lines; /* id of an interned array of struct line */
+	uint32_t tag; /* what else makes it another location (a process, for JIT code); 0 mostly */
 };
 
 struct label {
-	uint32_t key;		/* string */
-	uint32_t str;		/* string, or 0 for a number */
+	uint32_t key; /* string */
+	uint32_t str; /* string, or 0 for a number */
 	int64_t num;
-	uint32_t num_unit;	/* string or 0 */
-	uint32_t zero;		/* always 0 */
+	uint32_t num_unit; /* string or 0 */
+	uint32_t zero;	   /* always 0 */
 };
 
 struct sample {
 	uint32_t stack, labels;
-	uint64_t time_ns;	/* unix time of the first of them; 0 is unknown */
+	uint64_t time_ns; /* unix time of the first of them; 0 is unknown */
 	int64_t values[MAX_VALUES];
 };
 
 struct value_type {
-	uint32_t type, unit;	/* strings */
+	uint32_t type, unit; /* strings */
 };
 
 /* What pprof calls the profile's own fields, filled by whoever makes the profile. */
 struct profile_header {
 	struct value_type sample_types[MAX_VALUES];
 	uint32_t n_sample_types;
-	uint32_t default_sample_type;	/* string */
+	uint32_t default_sample_type; /* string */
 	struct value_type period_type;
 	int64_t period;
-	int64_t time_ns, duration_ns;	/* unix time of the start */
-	uint32_t hostname;		/* string */
+	int64_t time_ns, duration_ns; /* unix time of the start */
+	uint32_t hostname;	      /* string */
 };
 
 struct profile;
@@ -107,21 +109,25 @@ struct profile_header *profile_header(struct profile *p);
 const struct profile_header *profile_get_header(const struct profile *p);
 uint64_t profile_serial(const struct profile *p);	/* no two profiles of this program share it; never 0 */
 int profile_error(const struct profile *p);	/* 0 or -ENOMEM */
-size_t profile_memory(const struct profile *p);	/* bytes in use */
+size_t profile_memory(const struct profile *p); /* bytes in use */
 
 /* Filling. */
-uint32_t profile_string(struct profile *p, const char *s);	/* NULL and "" are 0 */
-uint32_t profile_string_n(struct profile *p, const char *s, size_t len);	/* cut at the first NUL */
+uint32_t profile_string(struct profile *p, const char *s);		 /* NULL and "" are 0 */
+uint32_t profile_string_n(struct profile *p, const char *s, size_t len); /* cut at the first NUL */
 uint32_t profile_function(struct profile *p, const struct function *f);
 uint32_t profile_mapping(struct profile *p, const struct profile_mapping *m);
 /* lines may be empty; l->lines is ignored. */
-uint32_t profile_location(struct profile *p, const struct location *l, const struct line *lines, size_t n);
+uint32_t profile_location(struct profile *p, const struct location *l, const struct line *lines,
+			  size_t n);
 /* Lines found later, for a location that is in stacks already. Clears LOCATION_UNSYMBOLIZED. */
-void profile_set_lines(struct profile *p, uint32_t location, const struct line *lines, size_t n, uint16_t set_flags);
-uint32_t profile_stack(struct profile *p, const uint32_t *locations, size_t n);	/* leaf first */
-uint32_t profile_label_set(struct profile *p, struct label *labels, size_t n);	/* sorts them by key */
+void profile_set_lines(struct profile *p, uint32_t location, const struct line *lines, size_t n,
+		       uint16_t set_flags);
+uint32_t profile_stack(struct profile *p, const uint32_t *locations, size_t n); /* leaf first */
+uint32_t profile_label_set(struct profile *p, struct label *labels,
+			   size_t n); /* sorts them by key */
 /* Adds to the sample with this stack and these labels. time_ns 0: unknown. */
-void profile_add(struct profile *p, uint32_t stack, uint32_t labels, uint64_t time_ns, const int64_t *values);
+void profile_add(struct profile *p, uint32_t stack, uint32_t labels, uint64_t time_ns,
+		 const int64_t *values);
 /* Accounting that belongs to the profile ("ticks.lost" 3); adds to what is there. */
 void profile_count(struct profile *p, const char *name, uint64_t n);
 void profile_comment(struct profile *p, const char *text);
@@ -145,11 +151,12 @@ struct location profile_get_location(const struct profile *p, uint32_t id);
 const struct line *profile_get_lines(const struct profile *p, uint32_t location, size_t *n);
 const uint32_t *profile_get_stack(const struct profile *p, uint32_t id, size_t *n);
 const struct label *profile_get_labels(const struct profile *p, uint32_t id, size_t *n);
-const struct sample *profile_get_sample(const struct profile *p, uint32_t index);	/* from 0 */
-const char *profile_get_count(const struct profile *p, uint32_t index, uint64_t *n);	/* from 0 */
-const char *profile_get_comment(const struct profile *p, uint32_t index);	/* from 0 */
+const struct sample *profile_get_sample(const struct profile *p, uint32_t index);    /* from 0 */
+const char *profile_get_count(const struct profile *p, uint32_t index, uint64_t *n); /* from 0 */
+const char *profile_get_comment(const struct profile *p, uint32_t index);	     /* from 0 */
 
-const char *frame_kind_name(enum frame_kind kind);	/* "native", "kernel", ... as OTLP's profile.frame.type */
-enum frame_kind frame_kind_of_name(const char *name);	/* FRAME_UNKNOWN for others */
+const char *
+frame_kind_name(enum frame_kind kind); /* "native", "kernel", ... as OTLP's profile.frame.type */
+enum frame_kind frame_kind_of_name(const char *name); /* FRAME_UNKNOWN for others */
 
 #endif

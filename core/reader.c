@@ -107,9 +107,9 @@ uint64_t reader_u64_be(struct reader *r, const char *what)
 
 struct leb {
 	uint64_t value;
-	unsigned int bits;	/* given by the input */
-	bool is_negative;	/* sign bit of the last byte */
-	uint8_t any, all;	/* OR and AND of what was given beyond 64 bits, as seven bits */
+	unsigned int bits; /* given by the input */
+	bool is_negative;  /* sign bit of the last byte */
+	uint8_t any, all;  /* OR and AND of what was given beyond 64 bits, as seven bits */
 };
 
 /* A value of 64 bits takes ten bytes; more are padding, which linkers really write. */
@@ -128,7 +128,7 @@ static struct leb leb_read(struct reader *r, const char *what)
 			return (struct leb){ .all = 0x7f };
 		if (leb.bits < 64)
 			leb.value |= (uint64_t)(byte & 0x7f) << leb.bits;
-		if (leb.bits == 63) {	/* one bit of the tenth byte still counts, six do not */
+		if (leb.bits == 63) { /* one bit of the tenth byte still counts, six do not */
 			leb.any = (byte & 0x7f) >> 1;
 			leb.all = (byte & 0x7f) >> 1 | 0x40;
 		} else if (leb.bits > 63) {

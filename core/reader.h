@@ -15,24 +15,25 @@
 #include <stdint.h>
 
 struct reader {
-	const uint8_t *start;	/* of this reader; offsets given to reader_seek() count from here */
+	const uint8_t *start; /* of this reader; offsets given to reader_seek() count from here */
 	const uint8_t *pos, *end;
-	uint64_t base;		/* offset of `start` in the outermost reader */
-	const char *what;	/* of the first error; NULL while there is none */
+	uint64_t base;	  /* offset of `start` in the outermost reader */
+	const char *what; /* of the first error; NULL while there is none */
 	uint64_t where;
-	int err;		/* 0 or the first error, a negative errno */
+	int err; /* 0 or the first error, a negative errno */
 };
 
 void reader_init(struct reader *r, const void *data, size_t len);
 
 /* 0, or the first error. -EBADMSG: the bytes ended or made no sense. */
 int reader_error(const struct reader *r);
-/* Records an error at the current position, unless there is one already. Returns the first error. */
+/* Records an error at the current position, unless there is one already. Returns the first error.
+ */
 int reader_fail(struct reader *r, int err, const char *what);
 
 size_t reader_left(const struct reader *r);
-size_t reader_offset(const struct reader *r);	/* from `start` */
-bool reader_at_end(const struct reader *r);	/* also true after an error: loops end */
+size_t reader_offset(const struct reader *r); /* from `start` */
+bool reader_at_end(const struct reader *r);   /* also true after an error: loops end */
 
 uint8_t reader_u8(struct reader *r, const char *what);
 uint16_t reader_u16(struct reader *r, const char *what);
@@ -41,7 +42,8 @@ uint64_t reader_u64(struct reader *r, const char *what);
 uint16_t reader_u16_be(struct reader *r, const char *what);
 uint32_t reader_u32_be(struct reader *r, const char *what);
 uint64_t reader_u64_be(struct reader *r, const char *what);
-/* LEB128 as in DWARF; more than 64 bits of value is an error. Protobuf's varint is reader_uleb(). */
+/* LEB128 as in DWARF; more than 64 bits of value is an error. Protobuf's varint is reader_uleb().
+ */
 uint64_t reader_uleb(struct reader *r, const char *what);
 int64_t reader_sleb(struct reader *r, const char *what);
 

@@ -4,7 +4,8 @@
 #include <errno.h>
 #include <stdlib.h>
 
-struct source *source_open(const struct source_ops *ops, const char *path, const struct options *opt, int *err)
+struct source *source_open(const struct source_ops *ops, const char *path,
+			   const struct options *opt, int *err)
 {
 	struct source *src = calloc(1, sizeof(*src));
 

@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define REPLACEMENT "\xef\xbf\xbd"	/* U+FFFD */
+#define REPLACEMENT "\xef\xbf\xbd" /* U+FFFD */
 
 size_t text_char(const char *s, size_t len, uint32_t *c)
 {
@@ -81,7 +81,7 @@ const char *text_safe(const char *s, char *out, size_t size)
 
 char *text_safe_dup(const char *s)
 {
-	size_t size = strlen(s) * 4 + 1;	/* \x1b for a byte is the longest */
+	size_t size = strlen(s) * 4 + 1; /* \x1b for a byte is the longest */
 	char *out = malloc(size), *fitted;
 
 	if (!out)

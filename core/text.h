@@ -10,7 +10,8 @@
 #include <stdint.h>
 #include <stdio.h>
 
-/* For a terminal or a log: C0, C1, DEL, bidirectional controls and invalid UTF-8 become \x1b and the like. */
+/* For a terminal or a log: C0, C1, DEL, bidirectional controls and invalid UTF-8 become \x1b and
+ * the like. */
 const char *text_safe(const char *s, char *out, size_t size);
 /* The same text, allocated; NULL without memory. */
 char *text_safe_dup(const char *s);

@@ -80,7 +80,8 @@ static int write_fd(const struct exporter_ops *ops, const struct profile *p, int
 	return err;
 }
 
-/* A new file in the directory of path; its name is allocated. Names of killed runs are passed over. */
+/* A new file in the directory of path; its name is allocated. Names of killed runs are passed over.
+ */
 static int open_beside(const char *path, char **name)
 {
 	SCOPED(free) char *copy = strdup(path);
@@ -106,7 +107,8 @@ static int open_beside(const char *path, char **name)
 	return -EEXIST;
 }
 
-static int write_and_rename(const struct exporter_ops *ops, const struct profile *p, const char *path)
+static int write_and_rename(const struct exporter_ops *ops, const struct profile *p,
+			    const char *path)
 {
 	SCOPED(free) char *name = NULL;
 	int fd = open_beside(path, &name);
@@ -141,6 +143,6 @@ int exporter_write_file(const struct exporter_ops *ops, const struct profile *p,
 		return -errno;
 	if (!S_ISREG(st.st_mode))
 		return write_fd(ops, p, TAKE_FD(fd));
-	real = realpath(path, NULL);	/* /dev/stdout must stay the link it is */
+	real = realpath(path, NULL); /* /dev/stdout must stay the link it is */
 	return real ? write_and_rename(ops, p, real) : -errno;
 }

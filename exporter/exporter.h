@@ -12,8 +12,8 @@
 struct profile;
 
 struct exporter_ops {
-	const char *name;	/* of --format */
-	const char *extension;	/* of -o, with the dot; the longest that fits wins */
+	const char *name;      /* of --format */
+	const char *extension; /* of -o, with the dot; the longest that fits wins */
 	const char *help;
 	int (*write)(const struct profile *p, FILE *out);
 };
@@ -22,7 +22,7 @@ struct exporter_ops {
 extern const struct exporter_ops *const exporters[];
 
 const struct exporter_ops *exporter_by_name(const char *name);
-const struct exporter_ops *exporter_by_path(const char *path);	/* by its extension, or NULL */
+const struct exporter_ops *exporter_by_path(const char *path); /* by its extension, or NULL */
 /* Writes to a temporary file beside path and renames it when it is complete; "-" is stdout. An
    existing file that is no regular file (a device, a FIFO) is written to directly. */
 int exporter_write_file(const struct exporter_ops *ops, const struct profile *p, const char *path);

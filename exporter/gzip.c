@@ -8,7 +8,7 @@
 #include <string.h>
 #include <zlib.h>
 
-#define WINDOW_GZIP (15 + 16)	/* zlib's way to say: the largest window, in a gzip wrapper */
+#define WINDOW_GZIP (15 + 16) /* zlib's way to say: the largest window, in a gzip wrapper */
 
 struct gzip {
 	z_stream stream;
@@ -116,7 +116,8 @@ static int unpack(z_stream *stream, uint8_t **out, size_t *cap, size_t max)
 		}
 		status = inflate(stream, Z_NO_FLUSH);
 		if (status == Z_STREAM_END) {
-			/* The next member; anything else after the end is padding, as gzip(1) has it. */
+			/* The next member; anything else after the end is padding, as gzip(1) has
+			 * it. */
 			if (!gzip_sniff(stream->next_in, stream->avail_in))
 				return 0;
 			if (inflateReset(stream) != Z_OK)

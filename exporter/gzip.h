@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* gzip (RFC 1952) by zlib: a stream that is written through, and bytes that are unpacked to a cap. */
+/* gzip (RFC 1952) by zlib: a stream that is written through, and bytes that are unpacked to a cap.
+ */
 #ifndef EXPORTER_GZIP_H
 #define EXPORTER_GZIP_H
 
@@ -19,8 +20,9 @@ int gzip_finish(struct gzip *z);
 
 bool gzip_sniff(const void *head, size_t len);
 /*
- * Unpacks all members of a gzip file into an allocated *out. -EBADMSG damaged or cut, -E2BIG more than
- * max bytes come out. On failure *out still holds what was unpacked before it (NULL when nothing).
+ * Unpacks all members of a gzip file into an allocated *out. -EBADMSG damaged or cut, -E2BIG more
+ * than max bytes come out. On failure *out still holds what was unpacked before it (NULL when
+ * nothing).
  */
 int gzip_unpack(const void *bytes, size_t len, size_t max, void **out, size_t *out_len);
 

@@ -32,7 +32,8 @@ static const char *frame_name(const struct profile *p, struct frame *f)
 	if (!*path || f->location.kind == FRAME_MARK)
 		return "[unknown]";
 	/* The address first cut off is the file's name: it must not push the address out. */
-	snprintf(f->made, sizeof(f->made), "%.100s+0x%" PRIx64, path_basename(path), f->location.address);
+	snprintf(f->made, sizeof(f->made), "%.100s+0x%" PRIx64, path_basename(path),
+		 f->location.address);
 	return f->made;
 }
 
@@ -92,15 +93,17 @@ struct name_parts name_split(const char *name, enum frame_kind kind)
 			scope = method = s + 1;
 		} else if (strchr("<([{", *s)) {
 			depth++;
-		} else if (strchr(">)]}", *s) && depth && !(s > name && *s == '>' && s[-1] == '-')) {
+		} else if (strchr(">)]}", *s) && depth &&
+			   !(s > name && *s == '>' && s[-1] == '-')) {
 			depth--;
 		}
 	}
-	if (s == method)	/* nothing left of it, so it was no such name */
+	if (s == method) /* nothing left of it, so it was no such name */
 		return (struct name_parts){ name, name, 0, strlen(name) };
 	return (struct name_parts){
 		.scope = scope,
-		.scope_len = method > scope ? (size_t)(method - scope) - (method[-1] == ':' ? 2 : 1) : 0,
+		.scope_len =
+			method > scope ? (size_t)(method - scope) - (method[-1] == ':' ? 2 : 1) : 0,
 		.method = method,
 		.method_len = (size_t)(s - method),
 	};

@@ -14,10 +14,10 @@
 
 struct frame {
 	struct location location;
-	const struct function *function;	/* all zero without a line */
-	const struct profile_mapping *mapping;	/* all zero without a mapping */
-	uint32_t line, column;			/* 0 is unknown */
-	bool is_inline;				/* compiled into the next frame, its caller */
+	const struct function *function;       /* all zero without a line */
+	const struct profile_mapping *mapping; /* all zero without a mapping */
+	uint32_t line, column;		       /* 0 is unknown */
+	bool is_inline;			       /* compiled into the next frame, its caller */
 	/* The function's name, else "libfoo.so+0x1234", else "[unknown]". Bytes of a target: to be
 	   made safe. Lives as long as the profile and this struct; never NULL or "". */
 	const char *name;
@@ -26,13 +26,14 @@ struct frame {
 
 /* How many frames a location shows; at least 1. */
 size_t location_n_frames(const struct profile *p, uint32_t location);
-/* Its frame i, counted from the innermost. The struct must not be copied: name may point into it. */
+/* Its frame i, counted from the innermost. The struct must not be copied: name may point into it.
+ */
 void location_frame(const struct profile *p, uint32_t location, size_t i, struct frame *f);
 
 /* A name without its scope and arguments: "a::B<int>::c(int)" is scope "a::B<int>", method "c". */
 struct name_parts {
-	const char *scope, *method;	/* into the name */
-	size_t scope_len, method_len;	/* scope_len is 0 when there is none */
+	const char *scope, *method;   /* into the name */
+	size_t scope_len, method_len; /* scope_len is 0 when there is none */
 };
 
 struct name_parts name_split(const char *name, enum frame_kind kind);

@@ -2,7 +2,6 @@
 #include "exporter/pprof.h"
 
 #include <errno.h>
-#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -14,6 +13,7 @@
 #include "exporter/exporter.h"
 #include "exporter/gzip.h"
 #include "exporter/names.h"
+#include "exporter/pprof_comment.h"
 #include "exporter/protobuf.h"
 
 #define FLUSH_SIZE (64 * 1024)
@@ -25,7 +25,7 @@
 struct writer {
 	const struct profile *p;
 	struct gzip *gzip;
-	struct protobuf top, message, part;	/* a message goes into top, a part into a message */
+	struct protobuf top, message, part; /* a message goes into top, a part into a message */
 	struct intern *extra;
 	uint32_t main_mapping;
 	uint64_t *packed;
@@ -152,7 +152,9 @@ static bool is_build_id(const char *s)
 {
 	size_t len = strlen(s);
 
-	return len >= 4 && strspn(s, "0123456789abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ/_-") == len;
+	return len >= 4 &&
+	       strspn(s, "0123456789abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ/_-") ==
+		       len;
 }
 
 static void put_mapping(struct writer *w, uint32_t id, const struct mapping_facts *facts)
@@ -169,7 +171,8 @@ static void put_mapping(struct writer *w, uint32_t id, const struct mapping_fact
 	if (is_build_id(profile_get_string(w->p, m->build_id)))
 		protobuf_put_uint(pb, PPROF_MAPPING_BUILD_ID, m->build_id);
 	protobuf_put_uint(pb, PPROF_MAPPING_HAS_FUNCTIONS, has_functions);
-	protobuf_put_uint(pb, PPROF_MAPPING_HAS_FILENAMES, has_functions && !facts->lacks_filenames);
+	protobuf_put_uint(pb, PPROF_MAPPING_HAS_FILENAMES,
+			  has_functions && !facts->lacks_filenames);
 	protobuf_put_uint(pb, PPROF_MAPPING_HAS_LINES, has_functions && !facts->lacks_lines);
 	protobuf_put_uint(pb, PPROF_MAPPING_HAS_INLINES, has_functions && facts->has_inlines);
 	put_top(w, PPROF_MAPPING);
@@ -217,7 +220,8 @@ static void put_location(struct writer *w, uint32_t id)
 	protobuf_put_uint(pb, PPROF_LOCATION_IS_FOLDED, !!(l.flags & LOCATION_FOLDED));
 	protobuf_put_uint(pb, PPROF_LOCATION_WEFT_KIND, extra_string(w, frame_kind_name(l.kind)));
 	protobuf_put_uint(pb, PPROF_LOCATION_WEFT_GUESSED, !!(l.flags & LOCATION_GUESSED));
-	protobuf_put_uint(pb, PPROF_LOCATION_WEFT_UNSYMBOLIZED, !!(l.flags & LOCATION_UNSYMBOLIZED));
+	protobuf_put_uint(pb, PPROF_LOCATION_WEFT_UNSYMBOLIZED,
+			  !!(l.flags & LOCATION_UNSYMBOLIZED));
 	protobuf_put_uint(pb, PPROF_LOCATION_WEFT_TAG, l.tag);
 	put_top(w, PPROF_LOCATION);
 }
@@ -229,7 +233,8 @@ static void put_function(struct writer *w, uint32_t id)
 
 	protobuf_put_uint(pb, PPROF_FUNCTION_ID, id);
 	protobuf_put_uint(pb, PPROF_FUNCTION_NAME, f->name ? f->name : f->system_name);
-	protobuf_put_uint(pb, PPROF_FUNCTION_SYSTEM_NAME, f->system_name ? f->system_name : f->name);
+	protobuf_put_uint(pb, PPROF_FUNCTION_SYSTEM_NAME,
+			  f->system_name ? f->system_name : f->name);
 	protobuf_put_uint(pb, PPROF_FUNCTION_FILENAME, f->filename);
 	protobuf_put_uint(pb, PPROF_FUNCTION_START_LINE, f->start_line);
 	put_top(w, PPROF_FUNCTION);
@@ -268,42 +273,11 @@ static void put_strings(struct writer *w)
 	}
 }
 
-/* All counts in one comment: pprof prints every comment above its tables. */
-static char *counts_text(const struct profile *p)
-{
-	char *text = NULL;
-	size_t len;
-	FILE *out = open_memstream(&text, &len);
-
-	if (!out)
-		return NULL;
-	fputs(PPROF_COMMENT_COUNT, out);
-	for (uint32_t i = 0; i < profile_n_counts(p); i++) {
-		uint64_t count;
-		const char *name = profile_get_count(p, i, &count);
-
-		fprintf(out, "%s%s %" PRIu64, i ? ", " : "", name, count);
-	}
-	if (fclose(out)) {
-		free(text);
-		return NULL;
-	}
-	return text;
-}
-
-static char *host_text(const struct profile *p)
-{
-	char *text;
-	uint32_t hostname = profile_get_header(p)->hostname;
-
-	return asprintf(&text, PPROF_COMMENT_HOST "%s", profile_get_string(p, hostname)) < 0 ? NULL : text;
-}
-
 static void put_comments(struct writer *w)
 {
 	uint32_t n_comments = profile_n_comments(w->p), n = 0;
-	SCOPED(free) char *counts = profile_n_counts(w->p) ? counts_text(w->p) : strdup("");
-	SCOPED(free) char *host = profile_get_header(w->p)->hostname ? host_text(w->p) : strdup("");
+	SCOPED(free) char *counts = pprof_comment_counts(w->p);
+	SCOPED(free) char *host = pprof_comment_host(w->p);
 	uint64_t *ids = packed(w, (size_t)n_comments + 2);
 
 	if (!ids || !counts || !host) {
@@ -342,30 +316,40 @@ static bool is_program(const struct profile *p, const struct profile_mapping *m)
 	return *name && *name != '[' && !strstr(name, ".so") && strncmp(path, "//", 2);
 }
 
+/* The outermost frame of a stack that is in a program; its mapping or 0. */
+static uint32_t program_of(const struct profile *p, uint32_t stack, const bool *are_programs)
+{
+	size_t depth;
+	const uint32_t *locations = profile_get_stack(p, stack, &depth);
+
+	while (depth--) {
+		uint32_t mapping = profile_get_location(p, locations[depth]).mapping;
+
+		if (mapping <= profile_n_mappings(p) && are_programs[mapping])
+			return mapping;
+	}
+	return 0;
+}
+
 /* The program that most samples ran in: pprof takes its title from the first mapping. */
 static uint32_t find_main_mapping(struct writer *w)
 {
 	uint32_t n = profile_n_mappings(w->p), best = n ? 1 : 0;
 	SCOPED(free) double *weights = calloc((size_t)n + 1, sizeof(*weights));
+	SCOPED(free) bool *are_programs = calloc((size_t)n + 1, sizeof(*are_programs));
 
-	if (!weights) {
+	if (!weights || !are_programs) {
 		fail(w, -ENOMEM);
 		return best;
 	}
+	for (uint32_t id = 1; id <= n; id++)
+		are_programs[id] = is_program(w->p, profile_get_mapping(w->p, id));
 	for (uint32_t i = 0; i < profile_n_samples(w->p); i++) {
 		const struct sample *s = profile_get_sample(w->p, i);
-		size_t depth;
-		const uint32_t *stack = profile_get_stack(w->p, s->stack, &depth);
 
-		while (depth--) {
-			uint32_t m = profile_get_location(w->p, stack[depth]).mapping;
-
-			if (m && m <= n && is_program(w->p, profile_get_mapping(w->p, m))) {
-				weights[m] += (double)s->values[0];
-				break;
-			}
-		}
+		weights[program_of(w->p, s->stack, are_programs)] += (double)s->values[0];
 	}
+	weights[0] = 0;
 	for (uint32_t id = 1; id <= n; id++)
 		if (weights[id] > weights[best])
 			best = id;

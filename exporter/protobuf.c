@@ -7,8 +7,8 @@
 
 enum wire_type { WIRE_VARINT = 0, WIRE_FIXED64 = 1, WIRE_BYTES = 2, WIRE_FIXED32 = 5 };
 
-#define MAX_VARINT 10		/* bytes of 64 bits, seven at a time */
-#define MAX_FIELD 536870911	/* 2^29 - 1 */
+#define MAX_VARINT 10	    /* bytes of 64 bits, seven at a time */
+#define MAX_FIELD 536870911 /* 2^29 - 1 */
 
 void protobuf_init(struct protobuf *pb)
 {

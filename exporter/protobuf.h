@@ -25,7 +25,7 @@ void protobuf_init(struct protobuf *pb);
 void protobuf_deinit(struct protobuf *pb);
 /* Empties it; keeps the memory and the error. */
 void protobuf_clear(struct protobuf *pb);
-int protobuf_error(const struct protobuf *pb);	/* 0 or -ENOMEM */
+int protobuf_error(const struct protobuf *pb); /* 0 or -ENOMEM */
 
 void protobuf_put_uint(struct protobuf *pb, uint32_t field, uint64_t value);
 void protobuf_put_int(struct protobuf *pb, uint32_t field, int64_t value);
@@ -36,9 +36,9 @@ void protobuf_put_packed(struct protobuf *pb, uint32_t field, const uint64_t *va
 
 struct protobuf_field {
 	uint32_t number;
-	bool is_bytes;		/* else a number: varint, fixed32 or fixed64 */
+	bool is_bytes; /* else a number: varint, fixed32 or fixed64 */
 	uint64_t value;
-	struct reader body;	/* of bytes */
+	struct reader body; /* of bytes */
 };
 
 /* False at the end and after an error. */

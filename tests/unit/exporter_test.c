@@ -95,9 +95,15 @@ static int write_much(const struct profile *p, FILE *out)
 	return 0;
 }
 
-static const struct exporter_ops text = { .name = "text", .extension = ".txt", .write = write_text };
-static const struct exporter_ops half = { .name = "half", .extension = ".txt", .write = write_half };
-static const struct exporter_ops much = { .name = "much", .extension = ".txt", .write = write_much };
+static const struct exporter_ops text = { .name = "text",
+					  .extension = ".txt",
+					  .write = write_text };
+static const struct exporter_ops half = { .name = "half",
+					  .extension = ".txt",
+					  .write = write_half };
+static const struct exporter_ops much = { .name = "much",
+					  .extension = ".txt",
+					  .write = write_much };
 
 static void longest_extension_wins(void **state)
 {

@@ -42,8 +42,8 @@ static inline uint32_t sample_labels(struct profile *p, int pid, int tid, const 
 	return profile_label_set(p, labels, container ? 5 : 4);
 }
 
-static inline void sample_add(struct profile *p, uint32_t labels, int64_t n, const uint32_t *locations,
-			      size_t depth)
+static inline void sample_add(struct profile *p, uint32_t labels, int64_t n,
+			      const uint32_t *locations, size_t depth)
 {
 	int64_t values[MAX_VALUES] = { n, n * 10101010 };
 
@@ -56,8 +56,10 @@ static inline struct profile *sample_profile_empty(void)
 	struct profile *p = profile_new();
 	struct profile_header *h = profile_header(p);
 
-	h->sample_types[0] = (struct value_type){ profile_string(p, "samples"), profile_string(p, "count") };
-	h->sample_types[1] = (struct value_type){ profile_string(p, "cpu"), profile_string(p, "nanoseconds") };
+	h->sample_types[0] =
+		(struct value_type){ profile_string(p, "samples"), profile_string(p, "count") };
+	h->sample_types[1] =
+		(struct value_type){ profile_string(p, "cpu"), profile_string(p, "nanoseconds") };
 	h->n_sample_types = 2;
 	h->default_sample_type = profile_string(p, "cpu");
 	h->period_type = h->sample_types[1];
@@ -68,10 +70,12 @@ static inline struct profile *sample_profile_empty(void)
 	return p;
 }
 
-static inline uint32_t sample_mapping(struct profile *p, const char *path, uint64_t start, uint64_t limit,
-				      uint64_t offset, const char *build_id)
+static inline uint32_t sample_mapping(struct profile *p, const char *path, uint64_t start,
+				      uint64_t limit, uint64_t offset, const char *build_id)
 {
-	struct profile_mapping m = { .start = start, .limit = limit, .offset = offset,
+	struct profile_mapping m = { .start = start,
+				     .limit = limit,
+				     .offset = offset,
 				     .filename = profile_string(p, path),
 				     .build_id = profile_string(p, build_id) };
 
@@ -81,13 +85,16 @@ static inline uint32_t sample_mapping(struct profile *p, const char *path, uint6
 /* A C++ function with two calls inlined into it, found guessing and folded with another. */
 static inline uint32_t sample_inlined(struct profile *p, uint32_t mapping)
 {
-	uint32_t inner = sample_function(p, "std::min<int>(int const&, int const&)",
-					 "_ZSt3minIiERKT_S2_S2_", "/usr/include/c++/12/bits/stl_algobase.h", 230);
+	uint32_t inner =
+		sample_function(p, "std::min<int>(int const&, int const&)", "_ZSt3minIiERKT_S2_S2_",
+				"/usr/include/c++/12/bits/stl_algobase.h", 230);
 	uint32_t middle = sample_function(p, "clamp(int)", "_ZL5clampi", "/src/app/main.cc", 10);
 	uint32_t outer = sample_function(p, "app::Engine<int>::run(int)", "_ZN3app6EngineIiE3runEi",
 					 "/src/app/main.cc", 40);
 	struct line lines[] = { { inner, 238, 9 }, { middle, 12, 0 }, { outer, 51, 3 } };
-	struct location l = { .address = 0x1a2b, .mapping = mapping, .kind = FRAME_NATIVE,
+	struct location l = { .address = 0x1a2b,
+			      .mapping = mapping,
+			      .kind = FRAME_NATIVE,
 			      .flags = LOCATION_GUESSED | LOCATION_FOLDED };
 
 	return profile_location(p, &l, lines, 3);
@@ -96,25 +103,35 @@ static inline uint32_t sample_inlined(struct profile *p, uint32_t mapping)
 static inline struct profile *sample_profile(void)
 {
 	struct profile *p = sample_profile_empty();
-	uint32_t libc = sample_mapping(p, "/usr/lib/libc.so.6", 0x26000, 0x17b000, 0x26000, "c0ffee");
-	uint32_t kernel = sample_mapping(p, "[kernel.kallsyms]", 0xffffffff81000000, 0xffffffff82000000, 0, "");
+	uint32_t libc =
+		sample_mapping(p, "/usr/lib/libc.so.6", 0x26000, 0x17b000, 0x26000, "c0ffee");
+	uint32_t kernel = sample_mapping(p, "[kernel.kallsyms]", 0xffffffff81000000,
+					 0xffffffff82000000, 0, "");
 	uint32_t app = sample_mapping(p, "/src/app/server", 0x1000, 0x9000, 0x1000, "0123abcd");
 	uint32_t write = sample_location(p, FRAME_NATIVE, libc, 0x114a37, 0, 0);
 	uint32_t vfs = sample_location(p, FRAME_KERNEL, kernel, 0xffffffff812f1000,
 				       sample_function(p, "vfs_write", "vfs_write", "", 0), 0);
-	uint32_t entry = sample_location(p, FRAME_KERNEL, kernel, 0xffffffff81e0008c,
-					 sample_function(p, "do_syscall_64", "do_syscall_64", "", 0), 0);
+	uint32_t entry =
+		sample_location(p, FRAME_KERNEL, kernel, 0xffffffff81e0008c,
+				sample_function(p, "do_syscall_64", "do_syscall_64", "", 0), 0);
 	uint32_t inlined = sample_inlined(p, app);
-	uint32_t mainloc = sample_location(p, FRAME_NATIVE, app, 0x1105,
-					   sample_function(p, "main", "main", "/src/app/main.cc", 60), 66);
-	uint32_t java = sample_location(p, FRAME_JAVA, 0, 0,
-					sample_function(p, "com.example.Shop.checkout",
-							"com.example.Shop.checkout", "Shop.java", 100), 112);
-	uint32_t python = sample_location(p, FRAME_PYTHON, 0, 0,
-					  sample_function(p, "shop.cart.Cart.total",
-							  "shop.cart.Cart.total", "shop/cart.py", 7), 9);
-	uint32_t mark = sample_location(p, FRAME_MARK, 0, 0,
-					sample_function(p, "[broken: no unwind data]", "", "", 0), 0);
+	uint32_t mainloc =
+		sample_location(p, FRAME_NATIVE, app, 0x1105,
+				sample_function(p, "main", "main", "/src/app/main.cc", 60), 66);
+	uint32_t java =
+		sample_location(p, FRAME_JAVA, 0, 0,
+				sample_function(p, "com.example.Shop.checkout",
+						"com.example.Shop.checkout", "Shop.java", 100),
+				112);
+	uint32_t python =
+		sample_location(p, FRAME_PYTHON, 0, 0,
+				sample_function(p, "shop.cart.Cart.total", "shop.cart.Cart.total",
+						"shop/cart.py", 7),
+				9);
+	uint32_t mark = sample_location(
+		p, FRAME_MARK, 0, 0,
+		sample_function(p, "[broken: no unwind data]", "[broken: no unwind data]", "", 0),
+		0);
 	struct location jit_code = { .address = 0x7f0000001234, .kind = FRAME_JIT, .tag = 43 };
 	uint32_t jit = profile_location(p, &jit_code, NULL, 0);
 	uint32_t server = sample_labels(p, 42, 42, "server", "server", "deadbeefcafe");
@@ -134,9 +151,17 @@ static inline struct profile *sample_profile(void)
 
 /* Names that attack formats: escapes, separators, quotes, markup, bytes that are no UTF-8. */
 static const char *const hostile_names[] = {
-	"\x1b[31mred\x1b[0m", "line\nbreak\r\n", "a;b;c 17", "say \"hi\" \\ 'x'",
-	"</script><b onclick=x>&amp;", "bad\xff\xc3(utf8\xe2\x82", "tab\there", "\xe2\x80\xae" "txt.exe",
-	" ", "100",
+	"\x1b[31mred\x1b[0m",
+	"line\nbreak\r\n",
+	"a;b;c 17",
+	"say \"hi\" \\ 'x'",
+	"</script><b onclick=x>&amp;",
+	"bad\xff\xc3(utf8\xe2\x82",
+	"tab\there",
+	"\xe2\x80\xae"
+	"txt.exe",
+	" ",
+	"100",
 };
 
 #define N_HOSTILE_NAMES (sizeof(hostile_names) / sizeof(*hostile_names))

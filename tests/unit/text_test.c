@@ -23,16 +23,16 @@ static void only_valid_utf8_is_a_character(void **state)
 		{ "\xe2\x82\xac", 3, 0x20ac },
 		{ "\xf0\x9f\x94\xa5", 4, 0x1f525 },
 		{ "\xf4\x8f\xbf\xbf", 4, 0x10ffff },
-		{ "\xc0\x80", 0, 0 },		/* overlong */
+		{ "\xc0\x80", 0, 0 }, /* overlong */
 		{ "\xc1\xbf", 0, 0 },
 		{ "\xe0\x9f\xbf", 0, 0 },
 		{ "\xf0\x8f\xbf\xbf", 0, 0 },
-		{ "\xed\xa0\x80", 0, 0 },	/* a surrogate */
-		{ "\xf4\x90\x80\x80", 0, 0 },	/* beyond Unicode */
+		{ "\xed\xa0\x80", 0, 0 },     /* a surrogate */
+		{ "\xf4\x90\x80\x80", 0, 0 }, /* beyond Unicode */
 		{ "\xf5\x80\x80\x80", 0, 0 },
 		{ "\x80", 0, 0 },
 		{ "\xff", 0, 0 },
-		{ "\xe2\x82", 0, 0 },		/* cut */
+		{ "\xe2\x82", 0, 0 }, /* cut */
 		{ "\xe2\x28\xac", 0, 0 },
 		{ "", 0, 0 },
 	};
@@ -62,8 +62,12 @@ static void nothing_reaches_the_terminal_but_text(void **state)
 		{ "\x1b[31mred", "\\x1b[31mred" },
 		{ "a\nb\tc\r", "a\\x0ab\\x09c\\x0d" },
 		{ "\x7f", "\\x7f" },
-		{ "\xc2\x9b" "31m", "\\u009b31m" },	/* the one-character CSI */
-		{ "\xe2\x80\xae" "exe", "\\u202eexe" },
+		{ "\xc2\x9b"
+		  "31m",
+		  "\\u009b31m" }, /* the one-character CSI */
+		{ "\xe2\x80\xae"
+		  "exe",
+		  "\\u202eexe" },
 		{ "\xff\xc3", "\\xff\\xc3" },
 		{ "gr\xc3\xbc\xc3\x9f", "gr\xc3\xbc\xc3\x9f" },
 		{ "", "" },
@@ -85,8 +89,10 @@ static void safe_text_is_cut_at_a_whole_character(void **state)
 	(void)state;
 	for (size_t size = 1; size < 12; size++) {
 		char *out = malloc(size);
-		const char *want = size < 2 ? "" : size < 5 ? "a" : size < 9 ? "a\xe2\x82\xac" :
-				   "a\xe2\x82\xac\\x1b";
+		const char *want = size < 2   ? ""
+				   : size < 5 ? "a"
+				   : size < 9 ? "a\xe2\x82\xac"
+					      : "a\xe2\x82\xac\\x1b";
 
 		assert_string_equal(text_safe("a\xe2\x82\xac\x1b", out, size), want);
 		free(out);
@@ -119,8 +125,15 @@ static void invalid_bytes_become_the_replacement_character(void **state)
 static void json_strings_survive_a_json_parser_and_a_script_element(void **state)
 {
 	static const char *const cases[] = {
-		"", "plain", "quote \" back \\ slash / ", "a\nb\tc\r\b\f\x01\x1b", "</script><!--",
-		"a&b'c", "\xe2\x80\xa8\xe2\x80\xa9", "\xf0\x9f\x94\xa5", "\x7f\xc2\x85",
+		"",
+		"plain",
+		"quote \" back \\ slash / ",
+		"a\nb\tc\r\b\f\x01\x1b",
+		"</script><!--",
+		"a&b'c",
+		"\xe2\x80\xa8\xe2\x80\xa9",
+		"\xf0\x9f\x94\xa5",
+		"\x7f\xc2\x85",
 	};
 
 	(void)state;
