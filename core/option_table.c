@@ -51,9 +51,9 @@ static const struct option_info table[] = {
 	  "write here (default weft.pb.gz, - is stdout); %p pid, %c command, %t time, "
 	  "%h host",
 	  "FILE", OPTION_STRING, FIELD(output) },
-	{ ON_SYMBOLIZE, "output", 'o', 0, NULL, "FILE", "write here (- is stdout)", "FILE",
-	  OPTION_STRING, FIELD(output) },
-	{ ON_RECORD | ON_SYMBOLIZE, "format", 0, 0, NULL, "NAME",
+	{ ON_REPORT | ON_SYMBOLIZE, "output", 'o', 0, NULL, "FILE", "write here (- is stdout)",
+	  "FILE", OPTION_STRING, FIELD(output) },
+	{ ON_RECORD | ON_REPORT | ON_SYMBOLIZE, "format", 0, 0, NULL, "NAME",
 	  "write this format whatever FILE ends in", "FORMAT", OPTION_STRING, FIELD(format) },
 	{ ON_RECORD, "max-loss", 0, 0, NULL, "PERCENT",
 	  "exit 5 when more samples than this were lost; the file is written all the same", NULL,

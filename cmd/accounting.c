@@ -1,0 +1,98 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "cmd/accounting.h"
+
+#include <inttypes.h>
+#include <string.h>
+
+#include "bpf/counters.h"
+#include "core/profile.h"
+#include "core/text.h"
+
+enum role { OTHER, SAMPLED, LOST, COMPLETE, BROKEN };
+
+static const struct counter_row {
+	const char *name, *meaning;
+} rows[N_COUNTERS] = {
+#define X(id, name, meaning) [id] = { name, meaning },
+	TICK_COUNTERS(X) END_REASONS(X) OTHER_COUNTERS(X)
+#undef X
+};
+
+static enum role role_of(enum counter c)
+{
+	switch (c) {
+	case TICK_SAMPLED:
+		return SAMPLED;
+	case TICK_LOST_RING:
+	case TICK_LOST_BUSY:
+	case TICK_LOST_ERROR:
+		return LOST;
+	case END_ROOT:
+	case END_KERNEL_ONLY:
+		return COMPLETE;
+	default:
+		return strncmp(rows[c].name, "end.", 4) ? OTHER : BROKEN;
+	}
+}
+
+static int find_row(const char *name)
+{
+	for (int i = 0; i < N_COUNTERS; i++)
+		if (!strcmp(rows[i].name, name))
+			return i;
+	return -1;
+}
+
+struct accounting accounting_of(const struct profile *p)
+{
+	struct accounting a = { 0 };
+
+	for (uint32_t i = 0; i < profile_n_counts(p); i++) {
+		uint64_t n;
+		int row = find_row(profile_get_count(p, i, &n));
+		enum role role = row < 0 ? OTHER : role_of((enum counter)row);
+
+		a.is_known |= row >= 0;
+		a.sampled += role == SAMPLED ? n : 0;
+		a.lost += role == LOST ? n : 0;
+		a.walks += role == COMPLETE || role == BROKEN ? n : 0;
+		a.complete += role == COMPLETE ? n : 0;
+	}
+	return a;
+}
+
+double accounting_complete_percent(const struct accounting *a)
+{
+	return a->walks ? 100.0 * (double)a->complete / (double)a->walks : 100;
+}
+
+double accounting_lost_percent(const struct accounting *a)
+{
+	double all = (double)a->sampled + (double)a->lost;
+
+	return all > 0 ? 100.0 * (double)a->lost / all : 0;
+}
+
+void accounting_print(const struct accounting *a, FILE *out)
+{
+	if (!a->is_known)
+		return;
+	if (a->walks)
+		fprintf(out, "%.1f%% complete · ", accounting_complete_percent(a));
+	fprintf(out, "%" PRIu64 " lost", a->lost);
+}
+
+void accounting_print_all(const struct profile *p, FILE *out)
+{
+	for (uint32_t i = 0; i < profile_n_counts(p); i++) {
+		uint64_t n;
+		const char *name = profile_get_count(p, i, &n);
+		int row = find_row(name);
+		char safe[64];
+
+		if (n)
+			fprintf(out, "  %-24s %12" PRIu64 "  %s\n",
+				text_safe(name, safe, sizeof(safe)), n,
+				row < 0 ? "" : rows[row].meaning);
+	}
+}

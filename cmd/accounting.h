@@ -1,0 +1,28 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What a profile says about itself: where ticks went and how walks ended, summed up for people. */
+#ifndef CMD_ACCOUNTING_H
+#define CMD_ACCOUNTING_H
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdio.h>
+
+struct profile;
+
+struct accounting {
+	bool is_known;	   /* the profile carries counts; those of other tools do not */
+	uint64_t sampled;  /* ticks that became samples */
+	uint64_t lost;	   /* ticks that should have */
+	uint64_t walks;	   /* stacks whose end is known */
+	uint64_t complete; /* of these, the ones that reached their root */
+};
+
+struct accounting accounting_of(const struct profile *p);
+double accounting_complete_percent(const struct accounting *a); /* 100 without walks */
+double accounting_lost_percent(const struct accounting *a);	/* 0 without ticks */
+/* "98.9% complete · 0 lost", or nothing when it is not known. */
+void accounting_print(const struct accounting *a, FILE *out);
+/* Every count that is not 0, with what it means, a line each. */
+void accounting_print_all(const struct profile *p, FILE *out);
+
+#endif
