@@ -58,13 +58,13 @@ void table_drop_image(struct processes *ps, struct entry *e)
 	if (ps->drop)
 		ps->drop(ps->drop_ctx, &e->p);
 	mappings_clear(&e->p);
-	e->p.generation = ++ps->last_generation;
+	e->p.generation = processes_unique(ps);
 	if (e->p.jit)
 		e->p.jit_free(e->p.jit);
 	e->p.jit = NULL;
-	e->p.jit_memory = 0;
-	e->p.serial = ++ps->last_serial;
-	e->p.is_from_proc = false;
+	e->p.jit_memory = e->p.jit_names = 0;
+	e->p.serial = processes_unique(ps);
+	e->p.is_from_proc = e->p.has_credentials = false;
 	e->reread_at_ns = e->reread_wait_ns = 0;
 }
 
@@ -120,6 +120,11 @@ const char *processes_string(const struct processes *ps, uint32_t id)
 const uint64_t *processes_counters(const struct processes *ps)
 {
 	return ps->counters;
+}
+
+uint32_t processes_unique(struct processes *ps)
+{
+	return ++ps->last_unique;
 }
 
 void processes_count(struct processes *ps, int counter)
@@ -187,8 +192,8 @@ struct entry *table_add(struct processes *ps, pid_t pid)
 		grow(ps);
 	bucket = bucket_of(ps, pid);
 	e->p.pid = pid;
-	e->p.generation = ++ps->last_generation;
-	e->p.serial = ++ps->last_serial;
+	e->p.generation = processes_unique(ps);
+	e->p.serial = processes_unique(ps);
 	e->next = *bucket;
 	*bucket = e;
 	ps->n++;
@@ -318,6 +323,9 @@ void process_open_files(struct processes *ps, struct process *proc)
 
 		if (has_file(m) && !m->is_tried)
 			m->open_err = (int16_t)files_open(ps->files, proc, m);
+		/* Generated code: its names are in a file that is found by these. */
+		if (m->kind == MAPPING_ANON)
+			process_credentials(ps, proc);
 	}
 }
 

@@ -51,6 +51,9 @@ struct mapping {		/* an executable mapping */
 
 struct process {
 	pid_t pid, parent;
+	pid_t ns_pid;		/* in its own pid namespace, and its effective user: process_credentials() */
+	uid_t uid;
+	bool has_credentials;
 	uint64_t start_time_ns;	/* boottime, as the kernel half reads it; 0 unknown */
 	uint64_t exit_time_ns;	/* 0: alive */
 	uint32_t comm;		/* string id */
@@ -68,6 +71,7 @@ struct process {
 	void *jit;
 	void (*jit_free)(void *jit);
 	size_t jit_memory;
+	uint32_t jit_names;	/* names this set of names, as generation does the mappings; 0: none */
 	bool is_from_proc;	/* mappings were read from /proc/PID/maps */
 	void *unwind;		/* the live source's: what the kernel half knows of it */
 };
@@ -85,6 +89,8 @@ struct mapping *process_mapping(struct processes *ps, struct process *proc, uint
 /* Opens the files of all mappings now, so that they are there when the process is gone: for targets,
    after exec and mmap events. Costs nothing for files that are known. */
 void process_open_files(struct processes *ps, struct process *proc);
+/* Reads ns_pid and uid, once. False: the process was gone before anybody asked. */
+bool process_credentials(struct processes *ps, struct process *proc);
 /* Reads /proc/PID/maps again (rate limited). True when something changed. */
 bool process_reread(struct processes *ps, struct process *proc);
 const char *processes_string(const struct processes *ps, uint32_t id);
@@ -93,6 +99,8 @@ void processes_expire(struct processes *ps, uint64_t before_ns);
 size_t processes_memory(const struct processes *ps);
 /* Counts of enum counter things that happened here (FILES_GONE, FILES_BAD, MAPS_REREAD). */
 const uint64_t *processes_counters(const struct processes *ps);
+/* A number never given out before: generations and the like. */
+uint32_t processes_unique(struct processes *ps);
 /* Counts one more of them. */
 void processes_count(struct processes *ps, int counter);
 /* Called before a process is forgotten or its image replaced, so that the live source can drop its side. */

@@ -33,7 +33,7 @@ static void inherit(struct processes *ps, struct entry *e, const struct process 
 	if (e->p.n_mappings)
 		e->p.generation = parent->generation;
 	else
-		e->p.generation = ++ps->last_generation;
+		e->p.generation = processes_unique(ps);
 }
 
 static int apply_fork(struct processes *ps, const struct process_event *ev)
@@ -111,7 +111,7 @@ static int apply_mmap(struct processes *ps, const struct process_event *ev)
 	if (err == -E2BIG)
 		ps->counters[MEMORY_OVER_BUDGET]++;
 	if (err > 0)
-		e->p.generation = ++ps->last_generation;
+		e->p.generation = processes_unique(ps);
 	return err == -ENOMEM ? err : 0;
 }
 

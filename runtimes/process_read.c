@@ -77,7 +77,7 @@ static int read_maps(struct processes *ps, struct entry *e)
 		return -ESRCH;
 	err = mappings_assign(&e->p, list, r.n);
 	if (err > 0)
-		e->p.generation = ++ps->last_generation;
+		e->p.generation = processes_unique(ps);
 	return err;
 }
 
@@ -134,4 +134,16 @@ struct entry *table_read(struct processes *ps, pid_t pid, uint64_t start_time_ns
 		return NULL;
 	}
 	return e;
+}
+
+bool process_credentials(struct processes *ps, struct process *proc)
+{
+	struct proc_status status;
+
+	if (proc->has_credentials || procfs_status(proc->pid, &status) < 0 ||
+	    !table_is_alive(ps, (struct entry *)proc))
+		return proc->has_credentials;
+	proc->uid = status.uid;
+	proc->ns_pid = status.ns_pid ? status.ns_pid : proc->pid;
+	return proc->has_credentials = true;
 }

@@ -30,7 +30,7 @@ struct processes {
 	struct entry **buckets;
 	size_t n_buckets, n;		/* a power of two */
 	size_t check_next;		/* bucket whose processes are looked after next */
-	uint32_t last_generation, last_serial;
+	uint32_t last_unique;
 	uint64_t tick_ns;
 	uint64_t counters[N_COUNTERS];
 	void (*drop)(void *ctx, struct process *proc);

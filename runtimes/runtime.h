@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * A runtime explains the frames of one language: it turns wire frames of its kind into locations of
- * the profile. Native, kernel and perf-map JIT code now; CPython, HotSpot and Go are further rows.
+ * the profile. Native, kernel and JIT code with a perf map now; CPython, HotSpot and Go are further
+ * rows of the table in runtimes/runtime.c.
  */
 #ifndef RUNTIMES_RUNTIME_H
 #define RUNTIMES_RUNTIME_H
@@ -17,6 +18,61 @@ struct objects;
 struct process;
 struct processes;
 struct profile;
+struct runtime;
+
+/* What the frames of a profile are explained with. Borrowed; kernel may be NULL. */
+struct runtime_env {
+	struct processes *processes;
+	struct objects *objects;
+	struct kallsyms *kernel;
+	struct profile *profile;
+	struct runtime *runtimes;	/* all of them, in the order of the table */
+};
+
+/* A frame of a sample. */
+struct frame_at {
+	struct process *proc;	/* NULL: unknown */
+	uint64_t time_ns;	/* CLOCK_MONOTONIC */
+	const struct wire_frame *frame;
+};
+
+/* How long the same frame of the same process is at the same location. */
+enum keep {
+	KEEP_NOT,
+	KEEP_WITH_MAPPINGS,	/* as long as process.generation stays */
+	KEEP_WITH_NAMES,	/* as long as process.jit_names stays */
+};
+
+struct runtime_ops {
+	const char *name;
+	uint8_t frame_kind;	/* enum wire_frame_kind; 0: only what another runtime hands over */
+	size_t priv_size;
+	/* The location of a frame (inlined calls are lines of it); 0: it is none of mine. */
+	uint32_t (*locate)(struct runtime *rt, const struct frame_at *at, enum keep *keep);
+	/* Called before the frames of a sample. Optional, as all that follows. */
+	void (*before_sample)(struct runtime *rt, struct process *proc, uint64_t time_ns);
+	/* Names the locations made so far that have no lines. */
+	void (*symbolize)(struct runtime *rt);
+	/* The program of a process is about to be forgotten. */
+	void (*drop)(struct runtime *rt, struct process *proc);
+	void (*close)(struct runtime *rt);
+	size_t (*memory)(const struct runtime *rt);
+};
+
+struct runtime {
+	const struct runtime_ops *ops;
+	struct runtime_env *env;
+	void *priv;		/* priv_size bytes, zeroed at first */
+};
+
+/* Ends with a NULL. */
+extern const struct runtime_ops *const runtimes[];
+extern const struct runtime_ops runtime_native, runtime_kernel, runtime_jit;
+
+/* A location that is no code of a file: one line with a name, at an address (0: none). */
+uint32_t runtime_named_location(const struct runtime_env *env, int kind, uint64_t address, const char *name);
+/* Asks another runtime; 0 when it does not know either. */
+uint32_t runtime_ask(const struct runtime *rt, const struct runtime_ops *other, const struct frame_at *at, enum keep *keep);
 
 /* Makes locations out of wire frames, with caches: one for a profile being filled. */
 struct explain *explain_new(struct processes *ps, struct objects *os, struct kallsyms *kernel, struct profile *p);
