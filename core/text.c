@@ -60,7 +60,7 @@ static size_t safe_char(const char *s, size_t len, char shown[8])
 
 const char *text_safe(const char *s, char *out, size_t size)
 {
-	size_t len = strlen(s), used = 0;
+	size_t len = strnlen(s, size), used = 0; /* no byte becomes less than a byte */
 	char shown[8];
 
 	if (!size)

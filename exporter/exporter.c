@@ -13,12 +13,14 @@
 #include "core/scoped.h"
 
 extern const struct exporter_ops exporter_pprof;
+extern const struct exporter_ops exporter_folded;
 extern const struct exporter_ops exporter_html;
+extern const struct exporter_ops exporter_json;
+extern const struct exporter_ops exporter_speedscope;
 
 const struct exporter_ops *const exporters[] = {
-	&exporter_pprof,
-	&exporter_html,
-	NULL,
+	&exporter_pprof, &exporter_folded,     &exporter_html,
+	&exporter_json,	 &exporter_speedscope, NULL,
 };
 
 const struct exporter_ops *exporter_by_name(const char *name)

@@ -65,6 +65,37 @@ static size_t separator(const char *s, bool dots)
 	return dots && s[0] == '.' ? 1 : 0;
 }
 
+/* Behind the parenthesis that closes the one at s; the end when none does. */
+static const char *skip_arguments(const char *s)
+{
+	unsigned int depth = 0;
+
+	for (; *s; s++) {
+		depth += *s == '(';
+		depth -= *s == ')';
+		if (!depth)
+			return s + 1;
+	}
+	return s;
+}
+
+/* Is this where the name's own part ends? Arguments may belong to its scope:
+ * "f(int)::{lambda}::...". */
+static bool is_end(const char **s, const char *method)
+{
+	const char *behind;
+
+	if (**s == ' ')
+		return (*s)[1] == '[';
+	if (**s != '(' || *s == method)
+		return false;
+	behind = skip_arguments(*s);
+	if (!separator(behind, false))
+		return true;
+	*s = behind - 1;
+	return false;
+}
+
 /*
  * One pass from the left: brackets nest (template arguments, "(anonymous namespace)", Go's "(*T)"),
  * a parenthesis after a name begins the arguments, a space ends a return type, and what follows
@@ -74,11 +105,10 @@ struct name_parts name_split(const char *name, enum frame_kind kind)
 {
 	const char *slash = kind == FRAME_GO ? strrchr(name, '/') : NULL;
 	const char *scope = name, *method = slash ? slash + 1 : name, *s = method;
-	bool dots = has_dots(kind);
 	unsigned int depth = 0;
 
-	for (; *s; s++) {
-		size_t len = depth ? 0 : separator(s, dots);
+	for (; *s && kind != FRAME_JIT && kind != FRAME_MARK; s++) {
+		size_t len = depth ? 0 : separator(s, has_dots(kind));
 
 		if (len && s[len]) {
 			method = s + len;
@@ -87,7 +117,7 @@ struct name_parts name_split(const char *name, enum frame_kind kind)
 			s += strcspn(s, "(");
 			s += strncmp(s, "()", 2) ? 0 : 2;
 			break;
-		} else if (!depth && ((*s == '(' && s > method) || (*s == ' ' && s[1] == '['))) {
+		} else if (!depth && is_end(&s, method)) {
 			break;
 		} else if (!depth && *s == ' ') {
 			scope = method = s + 1;

@@ -12,9 +12,9 @@
 #include "core/text.h"
 #include "exporter/exporter.h"
 #include "exporter/gzip.h"
-#include "exporter/names.h"
 #include "exporter/pprof_comment.h"
 #include "exporter/protobuf.h"
+#include "exporter/who.h"
 
 #define FLUSH_SIZE (64 * 1024)
 
@@ -309,47 +309,21 @@ static void put_header(struct writer *w, const struct profile_header *h)
 	put_comments(w);
 }
 
-static bool is_program(const struct profile *p, const struct profile_mapping *m)
-{
-	const char *path = profile_get_string(p, m->filename), *name = path_basename(path);
-
-	return *name && *name != '[' && !strstr(name, ".so") && strncmp(path, "//", 2);
-}
-
-/* The outermost frame of a stack that is in a program; its mapping or 0. */
-static uint32_t program_of(const struct profile *p, uint32_t stack, const bool *are_programs)
-{
-	size_t depth;
-	const uint32_t *locations = profile_get_stack(p, stack, &depth);
-
-	while (depth--) {
-		uint32_t mapping = profile_get_location(p, locations[depth]).mapping;
-
-		if (mapping <= profile_n_mappings(p) && are_programs[mapping])
-			return mapping;
-	}
-	return 0;
-}
-
 /* The program that most samples ran in: pprof takes its title from the first mapping. */
 static uint32_t find_main_mapping(struct writer *w)
 {
 	uint32_t n = profile_n_mappings(w->p), best = n ? 1 : 0;
 	SCOPED(free) double *weights = calloc((size_t)n + 1, sizeof(*weights));
-	SCOPED(free) bool *are_programs = calloc((size_t)n + 1, sizeof(*are_programs));
 
-	if (!weights || !are_programs) {
+	if (!weights) {
 		fail(w, -ENOMEM);
 		return best;
 	}
-	for (uint32_t id = 1; id <= n; id++)
-		are_programs[id] = is_program(w->p, profile_get_mapping(w->p, id));
 	for (uint32_t i = 0; i < profile_n_samples(w->p); i++) {
 		const struct sample *s = profile_get_sample(w->p, i);
 
-		weights[program_of(w->p, s->stack, are_programs)] += (double)s->values[0];
+		weights[stack_program(w->p, s->stack)] += (double)s->values[0];
 	}
-	weights[0] = 0;
 	for (uint32_t id = 1; id <= n; id++)
 		if (weights[id] > weights[best])
 			best = id;

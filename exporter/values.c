@@ -1,0 +1,42 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "exporter/values.h"
+
+#include <string.h>
+
+#include "core/profile.h"
+
+int value_index(const struct profile *p, const char *type)
+{
+	const struct profile_header *h = profile_get_header(p);
+
+	for (uint32_t i = 0; i < h->n_sample_types; i++)
+		if (!strcmp(profile_get_string(p, h->sample_types[i].type), type))
+			return (int)i;
+	return -1;
+}
+
+uint32_t value_default(const struct profile *p)
+{
+	const struct profile_header *h = profile_get_header(p);
+	int index = value_index(p, profile_get_string(p, h->default_sample_type));
+
+	if (h->default_sample_type && index >= 0)
+		return (uint32_t)index;
+	return h->n_sample_types ? h->n_sample_types - 1 : 0;
+}
+
+uint32_t value_count(const struct profile *p)
+{
+	int index = value_index(p, "samples");
+
+	return index >= 0 ? (uint32_t)index : 0;
+}
+
+int64_t value_total(const struct profile *p, uint32_t index)
+{
+	uint64_t total = 0;
+
+	for (uint32_t i = 0; i < profile_n_samples(p); i++)
+		total += (uint64_t)profile_get_sample(p, i)->values[index];
+	return (int64_t)total;
+}

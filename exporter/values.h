@@ -1,0 +1,19 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Which of a sample's values an output shows. */
+#ifndef EXPORTER_VALUES_H
+#define EXPORTER_VALUES_H
+
+#include <stdint.h>
+
+struct profile;
+
+/* The index of a sample type by its name, or -1. */
+int value_index(const struct profile *p, const char *type);
+/* The profile's default type, else its last; 0 when it has none. */
+uint32_t value_default(const struct profile *p);
+/* What a count of samples is: "samples", else the first type. */
+uint32_t value_count(const struct profile *p);
+/* The sum over all samples. */
+int64_t value_total(const struct profile *p, uint32_t index);
+
+#endif
