@@ -13,7 +13,8 @@
 #include "core/reader.h"
 #include "core/scoped.h"
 
-/* A core of a process with more mappings than this is refused: vm.max_map_count is 65530 by default. */
+/* A core of a process with more mappings than this is refused: vm.max_map_count is 65530 by
+ * default. */
 #define MAX_CORE_SEGMENTS (1u << 20)
 
 struct core_segment {
@@ -22,13 +23,13 @@ struct core_segment {
 
 struct live_mem {
 	struct mem m;
-	int fd, err;	/* fd -1: err says why */
+	int fd, err; /* fd -1: err says why */
 };
 
 struct core_mem {
 	struct mem m;
 	int fd;
-	struct core_segment *segments;	/* sorted by addr, not empty, not overlapping */
+	struct core_segment *segments; /* sorted by addr, not empty, not overlapping */
 	size_t n;
 };
 
@@ -198,7 +199,8 @@ static int core_header(int fd, struct core_header *h)
 	    (machine != EM_X86_64 && machine != EM_AARCH64))
 		return -ENOTSUP;
 	if (h->n_segments == PN_XNUM) {
-		if (h->sh_offset > INT64_MAX || read_fully(fd, h->sh_offset, section, sizeof(section)) < 0)
+		if (h->sh_offset > INT64_MAX ||
+		    read_fully(fd, h->sh_offset, section, sizeof(section)) < 0)
 			return -EBADMSG;
 		reader_init(&r, section, sizeof(section));
 		reader_skip(&r, 4 + 4 + 8 * 4 + 4, "section header");
@@ -231,7 +233,8 @@ static int core_segments(struct core_mem *core, struct reader *r, uint64_t n)
 		reader_skip(r, 8 + 8, "segment size and alignment");
 		if (type != PT_LOAD || !s->len)
 			continue;
-		if (s->offset > INT64_MAX || s->len > INT64_MAX - s->offset || s->addr + s->len < s->addr)
+		if (s->offset > INT64_MAX || s->len > INT64_MAX - s->offset ||
+		    s->addr + s->len < s->addr)
 			return -EBADMSG;
 		core->n++;
 	}

@@ -8,15 +8,16 @@
 #include "runtimes/process.h"
 #include "runtimes/runtime.h"
 
-/* Frames known at once, in pairs that share a hash: 2 MiB. A busy machine was seen to need 20,000. */
+/* Frames known at once, in pairs that share a hash: 2 MiB. A busy machine was seen to need 20,000.
+ */
 #define CACHE_SIZE (1u << 16)
 #define MAX_RUNTIMES 16
 
 struct cached {
 	uint64_t addr;
-	uint32_t generation;	/* of the mappings it holds for; 0: all */
-	uint32_t jit_names;	/* and of the names; 0: all */
-	uint32_t location;	/* 0: free */
+	uint32_t generation; /* of the mappings it holds for; 0: all */
+	uint32_t jit_names;  /* and of the names; 0: all */
+	uint32_t location;   /* 0: free */
 	uint32_t extra;
 	uint8_t kind, flags;
 	uint16_t zero;
@@ -28,10 +29,11 @@ struct explain {
 	size_t n_runtimes;
 	struct runtime *by_kind[UINT8_MAX + 1];
 	struct cached *cache;
-	uint32_t marks[N_COUNTERS];	/* locations, made when needed */
+	uint32_t marks[N_COUNTERS]; /* locations, made when needed */
 };
 
-struct explain *explain_new(struct processes *ps, struct objects *os, struct kallsyms *kernel, struct profile *p)
+struct explain *explain_new(struct processes *ps, struct objects *os, struct kallsyms *kernel,
+			    struct profile *p)
 {
 	struct explain *ex = calloc(1, sizeof(*ex));
 
@@ -85,8 +87,9 @@ static struct cached *cache_slots(const struct explain *ex, const struct cached 
 
 static bool is_key(const struct cached *c, const struct cached *key)
 {
-	return c->addr == key->addr && c->generation == key->generation && c->jit_names == key->jit_names &&
-	       c->extra == key->extra && c->kind == key->kind && c->flags == key->flags;
+	return c->addr == key->addr && c->generation == key->generation &&
+	       c->jit_names == key->jit_names && c->extra == key->extra && c->kind == key->kind &&
+	       c->flags == key->flags;
 }
 
 static uint32_t cache_find(const struct explain *ex, const struct cached *key)
@@ -111,14 +114,17 @@ static uint32_t locate(struct explain *ex, const struct frame_at *at, enum keep 
 	struct runtime *rt = ex->by_kind[at->frame->kind];
 	uint32_t id = rt ? rt->ops->locate(rt, at, keep) : 0;
 
-	return id ? id : runtime_named_location(&ex->env, FRAME_UNKNOWN, at->frame->addr, "[unknown]");
+	return id ? id
+		  : runtime_named_location(&ex->env, FRAME_UNKNOWN, at->frame->addr, "[unknown]");
 }
 
 static uint32_t location_of(struct explain *ex, const struct frame_at *at)
 {
 	const struct wire_frame *f = at->frame;
 	const struct process *proc = f->kind == WIRE_FRAME_KERNEL ? NULL : at->proc;
-	struct cached key = { .addr = f->addr, .extra = f->extra, .kind = f->kind, .flags = f->flags };
+	struct cached key = {
+		.addr = f->addr, .extra = f->extra, .kind = f->kind, .flags = f->flags
+	};
 	enum keep keep = KEEP_NOT;
 	uint32_t id;
 
@@ -142,8 +148,10 @@ static uint32_t location_of(struct explain *ex, const struct frame_at *at)
 static const char *end_text(int end)
 {
 	switch (end) {
-#define X(id, name, text) case id: return text;
-	END_REASONS(X)
+#define X(id, name, text) \
+	case id:          \
+		return text;
+		END_REASONS(X)
 #undef X
 	}
 	return "unknown reason";

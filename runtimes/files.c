@@ -21,7 +21,8 @@
 #include "runtimes/process.h"
 #include "symbolizer/object.h"
 
-/* Roots whose directory is kept open at most, a container each; further ones are reached by /proc/PID/root. */
+/* Roots whose directory is kept open at most, a container each; further ones are reached by
+ * /proc/PID/root. */
 #define MAX_ROOT_FDS 4096
 /* Known files kept at most before the table starts anew. */
 #define MAX_KNOWN_FILES (1u << 16)
@@ -36,7 +37,7 @@ struct files {
 	const struct intern *strings;
 	struct root *roots, *own;
 	uint32_t n_roots, last_serial;
-	struct intern *known_keys;	/* struct known_key: known[id - 1] */
+	struct intern *known_keys; /* struct known_key: known[id - 1] */
 	struct object **known;
 	uint32_t cap_known;
 	struct object *vdso;
@@ -128,8 +129,13 @@ struct root *files_root(struct files *fs, pid_t pid)
 	r = calloc(1, sizeof(*r));
 	if (!r)
 		return NULL;
-	*r = (struct root){ .next = fs->roots, .refs = 1, .serial = ++fs->last_serial,
-			    .dev = root.st_dev, .ino = root.st_ino, .mount_ns = ns.st_ino, .fd = -1 };
+	*r = (struct root){ .next = fs->roots,
+			    .refs = 1,
+			    .serial = ++fs->last_serial,
+			    .dev = root.st_dev,
+			    .ino = root.st_ino,
+			    .mount_ns = ns.st_ino,
+			    .fd = -1 };
 	snprintf(path, sizeof(path), "/proc/%d/root", pid);
 	if (fs->n_roots < MAX_ROOT_FDS)
 		r->fd = open(path, O_PATH | O_DIRECTORY | O_CLOEXEC);
@@ -141,7 +147,8 @@ struct root *files_root(struct files *fs, pid_t pid)
 /* A file as a place only (O_PATH): nothing is opened for real yet. */
 static int locate_below(int root_fd, const char *path)
 {
-	struct open_how how = { .flags = O_PATH | O_CLOEXEC, .resolve = RESOLVE_IN_ROOT | RESOLVE_NO_MAGICLINKS };
+	struct open_how how = { .flags = O_PATH | O_CLOEXEC,
+				.resolve = RESOLVE_IN_ROOT | RESOLVE_NO_MAGICLINKS };
 	long fd = syscall(SYS_openat2, root_fd, path, &how, sizeof(how));
 
 	return fd < 0 ? -errno : (int)fd;
@@ -182,7 +189,8 @@ static bool is_device_unreliable(int fd)
 {
 	struct statfs s;
 
-	return fstatfs(fd, &s) == 0 && (s.f_type == OVERLAYFS_SUPER_MAGIC || s.f_type == BTRFS_SUPER_MAGIC);
+	return fstatfs(fd, &s) == 0 &&
+	       (s.f_type == OVERLAYFS_SUPER_MAGIC || s.f_type == BTRFS_SUPER_MAGIC);
 }
 
 static bool is_inode_of(const struct mapping *m, int fd, const struct stat *st)
@@ -229,7 +237,8 @@ static int set_object(struct mapping *m, struct object *o)
 }
 
 /* Takes the located file for m's if it is that. Closes nothing. */
-static int use_located(struct files *fs, struct mapping *m, int located, const char *path, int root_fd)
+static int use_located(struct files *fs, struct mapping *m, int located, const char *path,
+		       int root_fd)
 {
 	struct object *o;
 	struct stat st;
@@ -271,8 +280,10 @@ static int try_below(struct files *fs, struct mapping *m, int root_fd)
 	return located < 0 ? located : use_located(fs, m, located, path, root_fd);
 }
 
-/* A link of /proc/PID that leads to the file itself, deleted or not; the pid may be another's by now. */
-static int try_proc_link(struct files *fs, const struct process *proc, struct mapping *m, const char *link)
+/* A link of /proc/PID that leads to the file itself, deleted or not; the pid may be another's by
+ * now. */
+static int try_proc_link(struct files *fs, const struct process *proc, struct mapping *m,
+			 const char *link)
 {
 	char path[96];
 
@@ -281,7 +292,8 @@ static int try_proc_link(struct files *fs, const struct process *proc, struct ma
 
 	if (located < 0)
 		return -ENOENT;
-	return use_located(fs, m, located, string_of(fs, m->path), proc->root ? proc->root->fd : -1);
+	return use_located(fs, m, located, string_of(fs, m->path),
+			   proc->root ? proc->root->fd : -1);
 }
 
 /* Through /proc/PID/root of a live process whose root's directory is not kept open. */
@@ -316,10 +328,13 @@ static int try_all(struct files *fs, const struct process *proc, struct mapping 
 		err = try_proc_link(fs, proc, m, "exe");
 	if (!err)
 		return 0;
-	return first == -ENOENT || first == -ENOTDIR || first == -ELOOP || first == -EACCES ? -ENOENT : first;
+	return first == -ENOENT || first == -ENOTDIR || first == -ELOOP || first == -EACCES
+		       ? -ENOENT
+		       : first;
 }
 
-static struct object **known_slot(struct files *fs, const struct process *proc, const struct mapping *m)
+static struct object **known_slot(struct files *fs, const struct process *proc,
+				  const struct mapping *m)
 {
 	struct known_key key = { proc->root ? proc->root->serial : 0, m->path, m->build_id };
 	uint32_t id;

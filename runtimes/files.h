@@ -24,9 +24,9 @@ struct process;
 struct root {
 	struct root *next;
 	uint32_t refs;
-	uint32_t serial;	/* never used again */
+	uint32_t serial; /* never used again */
 	uint64_t dev, ino, mount_ns;
-	int fd;			/* O_PATH */
+	int fd; /* O_PATH */
 };
 
 struct files;
@@ -38,13 +38,15 @@ size_t files_memory(const struct files *fs);
 
 /* The root a live process has now, as a reference; NULL: it is gone. */
 struct root *files_root(struct files *fs, pid_t pid);
-struct root *root_ref(struct root *root);	/* NULL is fine in both */
+struct root *root_ref(struct root *root); /* NULL is fine in both */
 void files_unref(struct files *fs, struct root *root);
 
-/* Sets the object and bias of a mapping. 0; -ENOENT the file cannot be had any more; -ESTALE another file
-   has its name; -EBADMSG, -ENOTSUP, -EINVAL it is no file to run. is_tried is set in any case. */
+/* Sets the object and bias of a mapping. 0; -ENOENT the file cannot be had any more; -ESTALE
+   another file has its name; -EBADMSG, -ENOTSUP, -EINVAL it is no file to run. is_tried is set in
+   any case. */
 int files_open(struct files *fs, const struct process *proc, struct mapping *m);
-/* Opens a regular file for reading below a directory, as files_open() does; a descriptor or -errno. */
+/* Opens a regular file for reading below a directory, as files_open() does; a descriptor or -errno.
+ */
 int files_open_below(int root_fd, const char *path);
 
 #endif

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
  * Code that a process generated itself, named by its perf map or jitdump. The names live with the
- * process and change while it runs, so a frame is named at once, as of its time; one that has no name
- * yet gets another chance when the profile is finished or the process goes.
+ * process and change while it runs, so a frame is named at once, as of its time; one that has no
+ * name yet gets another chance when the profile is finished or the process goes.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -26,8 +26,8 @@
 struct jit {
 	struct perf_map *map;
 	uint64_t refresh_at_ns, wait_ns;
-	uint32_t generation;	/* of the mappings last searched for a jitdump */
-	bool has_names;		/* there is a perf map or a jitdump */
+	uint32_t generation; /* of the mappings last searched for a jitdump */
+	bool has_names;	     /* there is a perf map or a jitdump */
 	bool is_refused;
 };
 
@@ -87,7 +87,8 @@ static bool is_jitdump(const char *path)
 }
 
 /* A process that writes a jitdump maps its first page executable, as a marker. */
-static void find_jitdumps(const struct runtime_env *env, const struct process *proc, struct jit *jit)
+static void find_jitdumps(const struct runtime_env *env, const struct process *proc,
+			  struct jit *jit)
 {
 	if (jit->generation == proc->generation)
 		return;
@@ -120,7 +121,8 @@ static bool refresh(const struct runtime_env *env, struct process *proc, struct 
 	}
 	proc->jit_memory = perf_map_memory(jit->map);
 	if (proc->jit_memory == before) {
-		jit->wait_ns = jit->wait_ns * 2 < REFRESH_MAX_NS ? jit->wait_ns * 2 : REFRESH_MAX_NS;
+		jit->wait_ns =
+			jit->wait_ns * 2 < REFRESH_MAX_NS ? jit->wait_ns * 2 : REFRESH_MAX_NS;
 	} else {
 		jit->wait_ns = REFRESH_MIN_NS;
 		proc->jit_names = processes_unique(env->processes);
@@ -129,7 +131,8 @@ static bool refresh(const struct runtime_env *env, struct process *proc, struct 
 	return err == 0;
 }
 
-/* The name as of a time; else, for entries that were read too late to know when they began, the last. */
+/* The name as of a time; else, for entries that were read too late to know when they began, the
+ * last. */
 static const char *find_name(const struct jit *jit, uint64_t pc, uint64_t time_ns)
 {
 	uint64_t start, size;
@@ -151,7 +154,8 @@ static struct line line_of(struct profile *p, const struct jit *jit, uint64_t pc
 }
 
 /* A location that waits for its name; 0 when too many do. */
-static uint32_t wait_for_name(struct runtime *rt, struct process *proc, const struct location *location)
+static uint32_t wait_for_name(struct runtime *rt, struct process *proc,
+			      const struct location *location)
 {
 	struct unnamed_list *list = rt->priv;
 	uint32_t known = profile_n_locations(rt->env->profile), id;
@@ -179,7 +183,8 @@ static uint32_t locate_jit(struct runtime *rt, const struct frame_at *at, enum k
 {
 	const struct wire_frame *f = at->frame;
 	struct jit *jit = jit_of(rt->env, at->proc);
-	struct location location = { .address = f->addr - !(f->flags & WIRE_FRAME_EXACT), .kind = FRAME_JIT,
+	struct location location = { .address = f->addr - !(f->flags & WIRE_FRAME_EXACT),
+				     .kind = FRAME_JIT,
 				     .tag = at->proc->serial };
 	const char *name;
 	struct line line;

@@ -6,7 +6,8 @@
 #include "runtimes/runtime.h"
 #include "symbolizer/kallsyms.h"
 
-/* The upper half of the address space; the range of every kernel mapping, whose own is not known. */
+/* The upper half of the address space; the range of every kernel mapping, whose own is not known.
+ */
 #define KERNEL_START (UINT64_C(1) << 63)
 
 static uint32_t kernel_mapping(struct profile *p, const char *module)

@@ -16,7 +16,8 @@ static struct mapping_array *array_of(const struct process *proc)
 {
 	if (!proc->mappings)
 		return NULL;
-	return (struct mapping_array *)((char *)proc->mappings - offsetof(struct mapping_array, items));
+	return (struct mapping_array *)((char *)proc->mappings -
+					offsetof(struct mapping_array, items));
 }
 
 void mappings_clear(struct process *proc)
@@ -104,17 +105,18 @@ static bool is_same_file(const struct mapping *old, const struct mapping *new)
 
 static bool is_same(const struct mapping *old, const struct mapping *new)
 {
-	return old->start == new->start && old->end == new->end && old->pgoff == new->pgoff &&
-	       is_same_file(old, new);
+	return old->start == new->start && old->end == new->end &&
+	       old->pgoff == new->pgoff &&is_same_file(old, new);
 }
 
-/* Does old say all that new says? Code generators change the protection of their memory page by page. */
+/* Does old say all that new says? Code generators change the protection of their memory page by
+ * page. */
 static bool covers(const struct mapping *old, const struct mapping *new)
 {
 	if (is_same(old, new))
 		return true;
-	return old->kind == MAPPING_ANON && new->kind == MAPPING_ANON &&
-	       old->start <= new->start && old->end >= new->end;
+	return old->kind == MAPPING_ANON && new->kind == MAPPING_ANON && old->start <= new->start &&
+	       old->end >= new->end;
 }
 
 static void move_start(struct mapping *m, uint64_t start)

@@ -88,7 +88,8 @@ int maps_line_parse(const char *line, size_t len, struct maps_line *out)
 	c.pos += 4;
 	if (!take_char(&c, ' ') || !take_number(&c, 16, &pgoff) || !take_char(&c, ' ') ||
 	    !take_number(&c, 16, &major) || !take_char(&c, ':') || !take_number(&c, 16, &minor) ||
-	    !take_char(&c, ' ') || !take_number(&c, 10, &ino) || major > UINT32_MAX || minor > UINT32_MAX)
+	    !take_char(&c, ' ') || !take_number(&c, 10, &ino) || major > UINT32_MAX ||
+	    minor > UINT32_MAX)
 		return -EBADMSG;
 	out->start = start;
 	out->end = end;
@@ -173,12 +174,14 @@ int proc_status_parse(const char *text, size_t len, struct proc_status *out)
 	return 0;
 }
 
-/* conmon watches a container from a group of its own, outside of it: crio-conmon-ID, libpod-conmon-ID. */
+/* conmon watches a container from a group of its own, outside of it: crio-conmon-ID,
+ * libpod-conmon-ID. */
 static bool is_monitor(const char *text, size_t at)
 {
 	static const char word[] = "conmon-";
 
-	return at >= sizeof(word) - 1 && !memcmp(text + at - (sizeof(word) - 1), word, sizeof(word) - 1);
+	return at >= sizeof(word) - 1 &&
+	       !memcmp(text + at - (sizeof(word) - 1), word, sizeof(word) - 1);
 }
 
 bool proc_cgroup_parse(const char *text, size_t len, char id[CONTAINER_ID_SIZE])

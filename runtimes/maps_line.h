@@ -16,28 +16,28 @@
 #define CONTAINER_ID_SIZE 65
 
 struct maps_line {
-	uint64_t start, end, pgoff, dev, ino;	/* dev as makedev() */
+	uint64_t start, end, pgoff, dev, ino; /* dev as makedev() */
 	bool is_executable;
-	char name[MAPS_NAME_SIZE];	/* newlines unescaped; "" for anonymous memory */
+	char name[MAPS_NAME_SIZE]; /* newlines unescaped; "" for anonymous memory */
 };
 
 struct proc_stat {
 	pid_t parent;
-	uint64_t start_ticks;	/* since boot, in clock ticks */
+	uint64_t start_ticks; /* since boot, in clock ticks */
 	char comm[16];
 };
 
 struct proc_status {
-	uid_t uid;		/* effective */
-	pid_t ns_pid;		/* in its innermost pid namespace */
+	uid_t uid;    /* effective */
+	pid_t ns_pid; /* in its innermost pid namespace */
 };
 
 /* One line without its newline. 0 or -EBADMSG; name only when it is executable. */
 int maps_line_parse(const char *line, size_t len, struct maps_line *out);
 int proc_stat_parse(const char *text, size_t len, struct proc_stat *out);
 int proc_status_parse(const char *text, size_t len, struct proc_status *out);
-/* The container's id: the last run of exactly 64 hexadecimal digits of a line that names one (Docker,
-   containerd, CRI-O, Podman; versions 1 and 2 of cgroups). False: in none. */
+/* The container's id: the last run of exactly 64 hexadecimal digits of a line that names one
+   (Docker, containerd, CRI-O, Podman; versions 1 and 2 of cgroups). False: in none. */
 bool proc_cgroup_parse(const char *text, size_t len, char id[CONTAINER_ID_SIZE]);
 
 #endif

@@ -36,10 +36,13 @@ static const struct segment *segment_of(const struct object *o, uint64_t address
 }
 
 /* Without the file, offsets in it stand for addresses: start is offset, as for most files. */
-static uint32_t profile_mapping_of(const struct runtime_env *env, const struct mapping *m, uint64_t address)
+static uint32_t profile_mapping_of(const struct runtime_env *env, const struct mapping *m,
+				   uint64_t address)
 {
 	const struct segment *s = m->object ? segment_of(m->object, address) : NULL;
-	struct profile_mapping row = { .start = m->pgoff, .limit = m->pgoff + (m->end - m->start), .offset = m->pgoff };
+	struct profile_mapping row = { .start = m->pgoff,
+				       .limit = m->pgoff + (m->end - m->start),
+				       .offset = m->pgoff };
 	struct profile *p = env->profile;
 
 	if (s) {
@@ -48,8 +51,8 @@ static uint32_t profile_mapping_of(const struct runtime_env *env, const struct m
 		row.offset = s->offset;
 	}
 	row.filename = profile_string(p, processes_string(env->processes, m->path));
-	row.build_id = profile_string(p, m->object ? object_build_id(m->object) :
-						     processes_string(env->processes, m->build_id));
+	row.build_id = profile_string(p, m->object ? object_build_id(m->object)
+						   : processes_string(env->processes, m->build_id));
 	return profile_mapping(p, &row);
 }
 
@@ -67,7 +70,8 @@ static void remember(struct native *native, struct object *o, uint64_t address, 
 	native->unnamed[native->n++] = (struct unnamed){ o, address, location };
 }
 
-static uint32_t locate_in_file(struct runtime *rt, const struct mapping *m, const struct wire_frame *f)
+static uint32_t locate_in_file(struct runtime *rt, const struct mapping *m,
+			       const struct wire_frame *f)
 {
 	struct profile *p = rt->env->profile;
 	uint64_t address = f->addr - !(f->flags & WIRE_FRAME_EXACT) - m->bias;
@@ -103,7 +107,7 @@ static uint32_t locate_native(struct runtime *rt, const struct frame_at *at, enu
 	if (id)
 		return id;
 	if (!m) {
-		*keep = KEEP_NOT;	/* so that the maps are read again in time */
+		*keep = KEEP_NOT; /* so that the maps are read again in time */
 		return runtime_named_location(env, FRAME_UNKNOWN, pc, "[unknown]");
 	}
 	if (m->kind == MAPPING_ANON)
@@ -122,7 +126,8 @@ static void symbolize_native(struct runtime *rt)
 	for (size_t i = 0; i < native->n; i++) {
 		const struct unnamed *u = &native->unnamed[i];
 		uint16_t flags = 0;
-		size_t n = object_symbolize(u->object, u->address, rt->env->profile, lines, MAX_INLINE_DEPTH, &flags);
+		size_t n = object_symbolize(u->object, u->address, rt->env->profile, lines,
+					    MAX_INLINE_DEPTH, &flags);
 
 		profile_set_lines(rt->env->profile, u->location, lines, n, flags);
 	}

@@ -134,8 +134,8 @@ void processes_count(struct processes *ps, int counter)
 
 size_t processes_memory(const struct processes *ps)
 {
-	size_t sum = sizeof(*ps) + ps->n_buckets * sizeof(struct entry *) + intern_memory(ps->strings) +
-		     files_memory(ps->files);
+	size_t sum = sizeof(*ps) + ps->n_buckets * sizeof(struct entry *) +
+		     intern_memory(ps->strings) + files_memory(ps->files);
 
 	for (size_t i = 0; i < ps->n_buckets; i++)
 		for (const struct entry *e = ps->buckets[i]; e; e = e->next)
@@ -248,7 +248,8 @@ void table_name_mapping(struct processes *ps, struct mapping *m, const char *nam
 		m->pgoff = 0;
 }
 
-static bool has_started_at(const struct processes *ps, const struct entry *e, uint64_t start_time_ns)
+static bool has_started_at(const struct processes *ps, const struct entry *e,
+			   uint64_t start_time_ns)
 {
 	if (e->is_start_exact)
 		return e->p.start_time_ns == start_time_ns;
@@ -258,7 +259,8 @@ static bool has_started_at(const struct processes *ps, const struct entry *e, ui
 }
 
 /* Is e the process of that pid, start and time? */
-static bool matches(const struct processes *ps, const struct entry *e, uint64_t start_time_ns, uint64_t time_ns)
+static bool matches(const struct processes *ps, const struct entry *e, uint64_t start_time_ns,
+		    uint64_t time_ns)
 {
 	if (e->first_ns > time_ns)
 		return false;
@@ -267,7 +269,8 @@ static bool matches(const struct processes *ps, const struct entry *e, uint64_t 
 	return !e->p.exit_time_ns || time_ns <= e->p.exit_time_ns;
 }
 
-struct process *processes_find(struct processes *ps, pid_t pid, uint64_t start_time_ns, uint64_t time_ns)
+struct process *processes_find(struct processes *ps, pid_t pid, uint64_t start_time_ns,
+			       uint64_t time_ns)
 {
 	struct entry *e = *bucket_of(ps, pid);
 
@@ -329,7 +332,8 @@ void process_open_files(struct processes *ps, struct process *proc)
 	}
 }
 
-/* Marks processes as ended whose exit event was lost. A few buckets a call, so that it stays cheap. */
+/* Marks processes as ended whose exit event was lost. A few buckets a call, so that it stays cheap.
+ */
 static void check_some(struct processes *ps)
 {
 	for (size_t i = 0; i < ps->n_buckets / 64; i++) {

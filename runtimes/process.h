@@ -25,36 +25,42 @@ enum process_event_type { PROCESS_FORK, PROCESS_EXEC, PROCESS_COMM, PROCESS_MMAP
 struct process_event {
 	enum process_event_type type;
 	uint64_t time_ns;	/* CLOCK_MONOTONIC */
-	pid_t pid, tid, parent;	/* parent: PROCESS_FORK only; a new thread has pid == parent */
+	pid_t pid, tid, parent; /* parent: PROCESS_FORK only; a new thread has pid == parent */
 	/* PROCESS_MMAP, executable mappings only */
 	uint64_t start, len, pgoff;
-	uint64_t dev, ino;	/* 0 when the record has a build id instead */
+	uint64_t dev, ino; /* 0 when the record has a build id instead */
 	uint8_t build_id[20];
 	uint8_t build_id_len;
-	const char *name;	/* path or [vdso], //anon, ...; comm for EXEC and COMM. Borrowed, NUL-terminated */
+	const char *name; /* path or [vdso], //anon, ...; comm for EXEC and COMM. Borrowed,
+			     NUL-terminated */
 };
 
-enum mapping_kind { MAPPING_FILE, MAPPING_VDSO, MAPPING_ANON, MAPPING_OTHER /* [vsyscall], device, ... */ };
+enum mapping_kind {
+	MAPPING_FILE,
+	MAPPING_VDSO,
+	MAPPING_ANON,
+	MAPPING_OTHER /* [vsyscall], device, ... */
+};
 
-struct mapping {		/* an executable mapping */
+struct mapping { /* an executable mapping */
 	uint64_t start, end, pgoff;
-	uint64_t bias;		/* pc - bias is the ELF virtual address; only with an object */
-	struct object *object;	/* NULL: not opened yet, or cannot be */
-	uint32_t path;		/* string id in the table's intern */
-	uint32_t build_id;	/* string id, hex; from the record when the file is gone */
-	uint8_t kind;		/* enum mapping_kind */
-	bool is_tried;		/* opening was tried */
-	int16_t open_err;	/* why there is no object, when it was tried */
-	bool is_counted;	/* a sample missed the file and that was counted */
-	uint64_t dev, ino;	/* 0: unknown; dev as makedev() */
+	uint64_t bias;	       /* pc - bias is the ELF virtual address; only with an object */
+	struct object *object; /* NULL: not opened yet, or cannot be */
+	uint32_t path;	       /* string id in the table's intern */
+	uint32_t build_id;     /* string id, hex; from the record when the file is gone */
+	uint8_t kind;	       /* enum mapping_kind */
+	bool is_tried;	       /* opening was tried */
+	int16_t open_err;      /* why there is no object, when it was tried */
+	bool is_counted;       /* a sample missed the file and that was counted */
+	uint64_t dev, ino;     /* 0: unknown; dev as makedev() */
 };
 
 struct process {
 	pid_t pid, parent;
-	pid_t ns_pid;		/* in its own pid namespace, and its effective user: process_credentials() */
+	pid_t ns_pid; /* in its own pid namespace, and its effective user: process_credentials() */
 	uid_t uid;
 	bool has_credentials;
-	uint64_t start_time_ns;	/* boottime, as the kernel half reads it; 0 unknown */
+	uint64_t start_time_ns; /* boottime, as the kernel half reads it; 0 unknown */
 	uint64_t exit_time_ns;	/* 0: alive */
 	uint32_t comm;		/* string id */
 	uint32_t container;	/* string id; 0 none */
@@ -65,15 +71,15 @@ struct process {
 	/* Names this set of mappings: another number after every change, the same in a forked child
 	   that changed nothing, never used again. */
 	uint32_t generation;
-	struct root *root;	/* where its paths begin (runtimes/files.h); NULL: unknown */
-	uint32_t serial;	/* of this program in this process; no two share it */
+	struct root *root; /* where its paths begin (runtimes/files.h); NULL: unknown */
+	uint32_t serial;   /* of this program in this process; no two share it */
 	/* What runtimes/jit.c knows of its code; goes with the program. */
 	void *jit;
 	void (*jit_free)(void *jit);
 	size_t jit_memory;
-	uint32_t jit_names;	/* names this set of names, as generation does the mappings; 0: none */
-	bool is_from_proc;	/* mappings were read from /proc/PID/maps */
-	void *unwind;		/* the live source's: what the kernel half knows of it */
+	uint32_t jit_names; /* names this set of names, as generation does the mappings; 0: none */
+	bool is_from_proc;  /* mappings were read from /proc/PID/maps */
+	void *unwind;	    /* the live source's: what the kernel half knows of it */
 };
 
 struct processes;
@@ -83,11 +89,13 @@ void processes_free(struct processes *ps);
 int processes_apply(struct processes *ps, const struct process_event *ev);
 /* The process that had this pid at this time; start_time_ns 0 is unknown. Reads /proc for one that
    is new. NULL: gone, nothing known of it. */
-struct process *processes_find(struct processes *ps, pid_t pid, uint64_t start_time_ns, uint64_t time_ns);
-/* The mapping of a pc, its object opened; NULL when there is none (even after the maps were read again). */
+struct process *processes_find(struct processes *ps, pid_t pid, uint64_t start_time_ns,
+			       uint64_t time_ns);
+/* The mapping of a pc, its object opened; NULL when there is none (even after the maps were read
+ * again). */
 struct mapping *process_mapping(struct processes *ps, struct process *proc, uint64_t pc);
-/* Opens the files of all mappings now, so that they are there when the process is gone: for targets,
-   after exec and mmap events. Costs nothing for files that are known. */
+/* Opens the files of all mappings now, so that they are there when the process is gone: for
+   targets, after exec and mmap events. Costs nothing for files that are known. */
 void process_open_files(struct processes *ps, struct process *proc);
 /* Reads ns_pid and uid, once. False: the process was gone before anybody asked. */
 bool process_credentials(struct processes *ps, struct process *proc);
@@ -103,7 +111,9 @@ const uint64_t *processes_counters(const struct processes *ps);
 uint32_t processes_unique(struct processes *ps);
 /* Counts one more of them. */
 void processes_count(struct processes *ps, int counter);
-/* Called before a process is forgotten or its image replaced, so that the live source can drop its side. */
-void processes_on_drop(struct processes *ps, void (*fn)(void *ctx, struct process *proc), void *ctx);
+/* Called before a process is forgotten or its image replaced, so that the live source can drop its
+ * side. */
+void processes_on_drop(struct processes *ps, void (*fn)(void *ctx, struct process *proc),
+		       void *ctx);
 
 #endif

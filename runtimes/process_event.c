@@ -45,7 +45,8 @@ static int apply_fork(struct processes *ps, const struct process_event *ev)
 		return 0;
 	if (e && !e->p.exit_time_ns) {
 		/* /proc was read before this event arrived. */
-		if (e->p.is_from_proc && e->p.start_time_ns && is_near(e->p.start_time_ns, birth, 2 * ps->tick_ns))
+		if (e->p.is_from_proc && e->p.start_time_ns &&
+		    is_near(e->p.start_time_ns, birth, 2 * ps->tick_ns))
 			return 0;
 		e->p.exit_time_ns = ev->time_ns;
 	}
@@ -98,9 +99,13 @@ static int apply_exec(struct processes *ps, const struct process_event *ev)
 static int apply_mmap(struct processes *ps, const struct process_event *ev)
 {
 	struct entry *e = table_newest(ps, ev->pid);
-	size_t id_len = ev->build_id_len < sizeof(ev->build_id) ? ev->build_id_len : sizeof(ev->build_id);
-	struct mapping m = { .start = ev->start, .end = ev->start + ev->len, .pgoff = ev->pgoff,
-			     .dev = ev->dev, .ino = ev->ino };
+	size_t id_len =
+		ev->build_id_len < sizeof(ev->build_id) ? ev->build_id_len : sizeof(ev->build_id);
+	struct mapping m = { .start = ev->start,
+			     .end = ev->start + ev->len,
+			     .pgoff = ev->pgoff,
+			     .dev = ev->dev,
+			     .ino = ev->ino };
 	int err;
 
 	if (!e || m.start >= m.end)

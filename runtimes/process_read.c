@@ -40,8 +40,11 @@ static int add_line(void *ctx, const struct maps_line *line)
 		r->list = grown;
 		r->cap = cap;
 	}
-	r->list[r->n] = (struct mapping){ .start = line->start, .end = line->end, .pgoff = line->pgoff,
-					  .dev = line->dev, .ino = line->ino };
+	r->list[r->n] = (struct mapping){ .start = line->start,
+					  .end = line->end,
+					  .pgoff = line->pgoff,
+					  .dev = line->dev,
+					  .ino = line->ino };
 	table_name_mapping(r->ps, &r->list[r->n++], line->name);
 	return 0;
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Inside of runtimes/process*.c: the table of processes. process.c owns it, process_event.c changes it
- * by what the kernel reports, process_read.c by what /proc says.
+ * Inside of runtimes/process*.c: the table of processes. process.c owns it, process_event.c changes
+ * it by what the kernel reports, process_read.c by what /proc says.
  */
 #ifndef RUNTIMES_PROCESS_TABLE_H
 #define RUNTIMES_PROCESS_TABLE_H
@@ -17,19 +17,19 @@
 
 struct entry {
 	struct process p;
-	struct entry *next;		/* same bucket, newest first */
-	uint64_t first_ns;		/* CLOCK_MONOTONIC of the event that showed it; 0: it was there before */
-	uint64_t birth_ns;		/* boottime by the fork event, about; 0: unknown */
+	struct entry *next; /* same bucket, newest first */
+	uint64_t first_ns; /* CLOCK_MONOTONIC of the event that showed it; 0: it was there before */
+	uint64_t birth_ns; /* boottime by the fork event, about; 0: unknown */
 	uint64_t reread_at_ns, reread_wait_ns;
-	bool is_start_exact;		/* start_time_ns is the kernel half's, not rounded to a clock tick */
+	bool is_start_exact; /* start_time_ns is the kernel half's, not rounded to a clock tick */
 };
 
 struct processes {
 	struct intern *strings;
 	struct files *files;
 	struct entry **buckets;
-	size_t n_buckets, n;		/* a power of two */
-	size_t check_next;		/* bucket whose processes are looked after next */
+	size_t n_buckets, n; /* a power of two */
+	size_t check_next;   /* bucket whose processes are looked after next */
 	uint32_t last_unique;
 	uint64_t tick_ns;
 	uint64_t counters[N_COUNTERS];

@@ -10,7 +10,8 @@ int procfs_status(pid_t pid, struct proc_status *out);
 /* id is "" when it runs in no container. */
 int procfs_container(pid_t pid, char id[CONTAINER_ID_SIZE]);
 /* Calls fn for each executable mapping until it fails; the first thread that still has an address
-   space answers for a process whose main thread ended. -E2BIG: more lines than anyone should have. */
+   space answers for a process whose main thread ended. -E2BIG: more lines than anyone should have.
+ */
 int procfs_maps(pid_t pid, int (*fn)(void *ctx, const struct maps_line *line), void *ctx);
 
 #endif

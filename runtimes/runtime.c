@@ -10,7 +10,8 @@ const struct runtime_ops *const runtimes[] = {
 	NULL,
 };
 
-uint32_t runtime_named_location(const struct runtime_env *env, int kind, uint64_t address, const char *name)
+uint32_t runtime_named_location(const struct runtime_env *env, int kind, uint64_t address,
+				const char *name)
 {
 	struct profile *p = env->profile;
 	uint32_t id = profile_string(p, name);
@@ -21,7 +22,8 @@ uint32_t runtime_named_location(const struct runtime_env *env, int kind, uint64_
 	return profile_location(p, &location, &line, 1);
 }
 
-uint32_t runtime_ask(const struct runtime *rt, const struct runtime_ops *other, const struct frame_at *at, enum keep *keep)
+uint32_t runtime_ask(const struct runtime *rt, const struct runtime_ops *other,
+		     const struct frame_at *at, enum keep *keep)
 {
 	for (size_t i = 0; runtimes[i]; i++)
 		if (runtimes[i] == other)

@@ -26,26 +26,26 @@ struct runtime_env {
 	struct objects *objects;
 	struct kallsyms *kernel;
 	struct profile *profile;
-	struct runtime *runtimes;	/* all of them, in the order of the table */
+	struct runtime *runtimes; /* all of them, in the order of the table */
 };
 
 /* A frame of a sample. */
 struct frame_at {
-	struct process *proc;	/* NULL: unknown */
-	uint64_t time_ns;	/* CLOCK_MONOTONIC */
+	struct process *proc; /* NULL: unknown */
+	uint64_t time_ns;     /* CLOCK_MONOTONIC */
 	const struct wire_frame *frame;
 };
 
 /* How long the same frame of the same process is at the same location. */
 enum keep {
 	KEEP_NOT,
-	KEEP_WITH_MAPPINGS,	/* as long as process.generation stays */
-	KEEP_WITH_NAMES,	/* as long as process.jit_names stays */
+	KEEP_WITH_MAPPINGS, /* as long as process.generation stays */
+	KEEP_WITH_NAMES,    /* as long as process.jit_names stays */
 };
 
 struct runtime_ops {
 	const char *name;
-	uint8_t frame_kind;	/* enum wire_frame_kind; 0: only what another runtime hands over */
+	uint8_t frame_kind; /* enum wire_frame_kind; 0: only what another runtime hands over */
 	size_t priv_size;
 	/* The location of a frame (inlined calls are lines of it); 0: it is none of mine. */
 	uint32_t (*locate)(struct runtime *rt, const struct frame_at *at, enum keep *keep);
@@ -62,7 +62,7 @@ struct runtime_ops {
 struct runtime {
 	const struct runtime_ops *ops;
 	struct runtime_env *env;
-	void *priv;		/* priv_size bytes, zeroed at first */
+	void *priv; /* priv_size bytes, zeroed at first */
 };
 
 /* Ends with a NULL. */
@@ -70,16 +70,19 @@ extern const struct runtime_ops *const runtimes[];
 extern const struct runtime_ops runtime_native, runtime_kernel, runtime_jit;
 
 /* A location that is no code of a file: one line with a name, at an address (0: none). */
-uint32_t runtime_named_location(const struct runtime_env *env, int kind, uint64_t address, const char *name);
+uint32_t runtime_named_location(const struct runtime_env *env, int kind, uint64_t address,
+				const char *name);
 /* Asks another runtime; 0 when it does not know either. */
-uint32_t runtime_ask(const struct runtime *rt, const struct runtime_ops *other, const struct frame_at *at, enum keep *keep);
+uint32_t runtime_ask(const struct runtime *rt, const struct runtime_ops *other,
+		     const struct frame_at *at, enum keep *keep);
 
 /* Makes locations out of wire frames, with caches: one for a profile being filled. */
-struct explain *explain_new(struct processes *ps, struct objects *os, struct kallsyms *kernel, struct profile *p);
+struct explain *explain_new(struct processes *ps, struct objects *os, struct kallsyms *kernel,
+			    struct profile *p);
 void explain_free(struct explain *ex);
 /* The locations of n frames of one sample, leaf first, as they were at time_ns; proc may be NULL
-   (unknown). out has room for n + 2 (marks). end: enum counter; an incomplete walk gets a [truncated]
-   or [broken: reason] mark as its root. Returns how many. */
+   (unknown). out has room for n + 2 (marks). end: enum counter; an incomplete walk gets a
+   [truncated] or [broken: reason] mark as its root. Returns how many. */
 size_t explain_stack(struct explain *ex, struct process *proc, uint64_t time_ns,
 		     const struct wire_frame *frames, size_t n, int end, uint32_t *out);
 /* Names every location that has none yet; call before the profile is exported, and when a process

@@ -23,15 +23,17 @@ static void lines_say_where_and_what_is_mapped(void **state)
 		uint64_t start, end, pgoff, ino;
 		bool is_executable;
 	} cases[] = {
-		{ "55d0c8a00000-55d0c8a21000 r-xp 00002000 fe:01 123                        /usr/bin/x", "/usr/bin/x",
-		  0, 0x55d0c8a00000, 0x55d0c8a21000, 0x2000, 123, true },
+		{ "55d0c8a00000-55d0c8a21000 r-xp 00002000 fe:01 123                        "
+		  "/usr/bin/x",
+		  "/usr/bin/x", 0, 0x55d0c8a00000, 0x55d0c8a21000, 0x2000, 123, true },
 		{ "7000-8000 rw-p 00000000 00:00 0 ", "", 0, 0x7000, 0x8000, 0, 0, false },
 		{ "7000-8000 rwxp 00000000 00:00 0", "", 0, 0x7000, 0x8000, 0, 0, true },
-		{ "7000-8000 r-xp 00000000 00:00 0    [vdso]", "[vdso]", 0, 0x7000, 0x8000, 0, 0, true },
-		{ "7000-8000 r-xp 0 08:01 5 /a b\\012c\\040d (deleted)", "/a b\nc\\040d (deleted)", 0, 0x7000,
-		  0x8000, 0, 5, true },
-		{ "ffffffffff600000-ffffffffff601000 --xp 00000000 00:00 0    [vsyscall]", "[vsyscall]", 0,
-		  0xffffffffff600000, 0xffffffffff601000, 0, 0, true },
+		{ "7000-8000 r-xp 00000000 00:00 0    [vdso]", "[vdso]", 0, 0x7000, 0x8000, 0, 0,
+		  true },
+		{ "7000-8000 r-xp 0 08:01 5 /a b\\012c\\040d (deleted)", "/a b\nc\\040d (deleted)",
+		  0, 0x7000, 0x8000, 0, 5, true },
+		{ "ffffffffff600000-ffffffffff601000 --xp 00000000 00:00 0    [vsyscall]",
+		  "[vsyscall]", 0, 0xffffffffff600000, 0xffffffffff601000, 0, 0, true },
 		{ "", .err = -EBADMSG },
 		{ "7000", .err = -EBADMSG },
 		{ "8000-7000 r-xp 0 08:01 5 /a", .err = -EBADMSG },
@@ -46,7 +48,8 @@ static void lines_say_where_and_what_is_mapped(void **state)
 	for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
 		struct maps_line l;
 
-		assert_int_equal(maps_line_parse(cases[i].line, strlen(cases[i].line), &l), cases[i].err);
+		assert_int_equal(maps_line_parse(cases[i].line, strlen(cases[i].line), &l),
+				 cases[i].err);
 		if (cases[i].err)
 			continue;
 		assert_int_equal(l.start, cases[i].start);
@@ -108,7 +111,8 @@ static void stat_is_read_behind_any_name(void **state)
 	for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
 		struct proc_stat st;
 
-		assert_int_equal(proc_stat_parse(cases[i].text, strlen(cases[i].text), &st), cases[i].err);
+		assert_int_equal(proc_stat_parse(cases[i].text, strlen(cases[i].text), &st),
+				 cases[i].err);
 		if (cases[i].err)
 			continue;
 		assert_string_equal(st.comm, cases[i].comm);
@@ -119,7 +123,8 @@ static void stat_is_read_behind_any_name(void **state)
 
 static void status_has_the_effective_user_and_the_innermost_pid(void **state)
 {
-	static const char good[] = "Name:\tx\\nUid:\nUid:\t1\t1000\t3\t4\nNSpid:\t4711\t23\t5\nVmPeak:\t1\n";
+	static const char good[] =
+		"Name:\tx\\nUid:\nUid:\t1\t1000\t3\t4\nNSpid:\t4711\t23\t5\nVmPeak:\t1\n";
 	static const char old[] = "Name:\tx\nUid:\t0\t0\t0\t0\n";
 	static const char bad[] = "Name:\tx\nUid:\t0\n";
 	struct proc_status s;
@@ -144,19 +149,25 @@ static void containers_are_found_in_every_layout(void **state)
 		{ "0::/system.slice/docker-" ID ".scope\n", ID },
 		{ "0::/docker/" ID, ID },
 		{ "0::/docker/" ID "/init\n", ID },
-		{ "0::/kubepods.slice/kubepods-burstable.slice/kubepods-burstable-pod12345678_1234.slice/cri-containerd-" ID
-		  ".scope\n", ID },
+		{ "0::/kubepods.slice/kubepods-burstable.slice/"
+		  "kubepods-burstable-pod12345678_1234.slice/cri-containerd-" ID ".scope\n",
+		  ID },
 		{ "0::/kubepods/besteffort/podaaaa/" ID "\n", ID },
 		{ "0::/machine.slice/libpod-" ID ".scope/container\n", ID },
 		{ "0::/machine.slice/libpod-conmon-" ID ".scope\n", NULL },
 		{ "0::/k.slice/crio-conmon-" ID ".scope\n", NULL },
 		{ "0::/system.slice/containerd.service/kubepods:cri-containerd:" ID "\n", ID },
-		{ "12:pids:/user.slice\n11:cpu,cpuacct:/docker/" ID "\n1:name=systemd:/docker/" ID "\n", ID },
+		{ "12:pids:/user.slice\n11:cpu,cpuacct:/docker/" ID "\n1:name=systemd:/docker/" ID
+		  "\n",
+		  ID },
 		/* One inside another: the innermost. */
-		{ "0::/docker/ffff" "0123456789abcdef0123456789abcdef0123456789abcdef0123456789ab/docker/" ID "\n", ID },
+		{ "0::/docker/ffff"
+		  "0123456789abcdef0123456789abcdef0123456789abcdef0123456789ab/docker/" ID "\n",
+		  ID },
 		/* 63 and 65 digits are something else. */
 		{ "0::/docker/" ID "0\n", NULL },
-		{ "0::/docker/23456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef\n", NULL },
+		{ "0::/docker/23456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef\n",
+		  NULL },
 	};
 	char id[CONTAINER_ID_SIZE];
 

@@ -29,8 +29,9 @@ static void array_answers_only_inside_its_bytes(void **state)
 		size_t len;
 		int err;
 	} cases[] = {
-		{ 0x1000, 4, 0 }, { 0x1003, 1, 0 }, { 0x1004, 0, 0 }, { 0x1004, 1, -EFAULT },
-		{ 0xfff, 2, -EFAULT }, { 0x1001, SIZE_MAX, -EFAULT }, { UINT64_MAX, 1, -EFAULT },
+		{ 0x1000, 4, 0 },	    { 0x1003, 1, 0 },	   { 0x1004, 0, 0 },
+		{ 0x1004, 1, -EFAULT },	    { 0xfff, 2, -EFAULT }, { 0x1001, SIZE_MAX, -EFAULT },
+		{ UINT64_MAX, 1, -EFAULT },
 	};
 	SCOPED(mem_free) struct mem *m = mem_array(0x1000, bytes, sizeof(bytes));
 	uint8_t out[4];
@@ -90,9 +91,19 @@ static struct small_core make_core(void)
 	c.eh.e_machine = EM_X86_64;
 	c.eh.e_phoff = offsetof(struct small_core, ph);
 	c.eh.e_phnum = 3;
-	c.ph[0] = (Elf64_Phdr){ .p_type = PT_LOAD, .p_offset = CORE_DATA + 16, .p_vaddr = 0x5010, .p_filesz = 16, .p_memsz = 16 };
-	c.ph[1] = (Elf64_Phdr){ .p_type = PT_LOAD, .p_offset = CORE_DATA, .p_vaddr = 0x5000, .p_filesz = 16, .p_memsz = 16 };
-	c.ph[2] = (Elf64_Phdr){ .p_type = PT_LOAD, .p_offset = CORE_DATA, .p_vaddr = 0x9000, .p_memsz = 0x1000 };
+	c.ph[0] = (Elf64_Phdr){ .p_type = PT_LOAD,
+				.p_offset = CORE_DATA + 16,
+				.p_vaddr = 0x5010,
+				.p_filesz = 16,
+				.p_memsz = 16 };
+	c.ph[1] = (Elf64_Phdr){ .p_type = PT_LOAD,
+				.p_offset = CORE_DATA,
+				.p_vaddr = 0x5000,
+				.p_filesz = 16,
+				.p_memsz = 16 };
+	c.ph[2] = (Elf64_Phdr){
+		.p_type = PT_LOAD, .p_offset = CORE_DATA, .p_vaddr = 0x9000, .p_memsz = 0x1000
+	};
 	for (int i = 0; i < 32; i++)
 		c.data[i] = (uint8_t)i;
 	return c;
