@@ -130,7 +130,7 @@ fuzz: fuzzers
 lint:
 	$(Q)tests/lint.sh
 format:
-	clang-format -i $(shell find core bpf unwinders symbolizer runtimes jfr exporter cmd tests -name '*.[ch]')
+	clang-format -i $(shell find core bpf unwinders symbolizer runtimes exporter cmd tests -name '*.[ch]')
 
 # Ten seconds of the whole machine with the example programs running. The build does not run as root.
 EXAMPLES := $(patsubst examples/%.c,$(BUILD)/examples/%,$(wildcard examples/*.c))
