@@ -1,0 +1,42 @@
+# make bench: what weft costs and reaches, as `name value unit` lines. QUICK=1 for a short run.
+
+BENCH_PROGRAMS := $(patsubst tests/bench/programs/%.c,$(O)/bench/%,$(wildcard tests/bench/programs/*.c))
+BENCH_LIBRARY  := $(patsubst tests/bench/%.c,$(O)/bench/%,$(wildcard tests/bench/*_bench.c))
+BENCH_MEASURED := $(O)/bench/depth_fp $(O)/bench/fork $(O)/bench/fp_sampler $(O)/bench/fp_sampler.bpf.o
+
+$(O)/bench/%: tests/bench/programs/%.c
+	$(call say,BENCH,$@)
+	$(Q)mkdir -p $(@D)
+	$(Q)$(CC) -O2 -g -Wall -D_GNU_SOURCE -o $@ $< -lpthread
+
+$(O)/bench/depth_fp: tests/bench/programs/depth.c
+	$(call say,BENCH,$@)
+	$(Q)mkdir -p $(@D)
+	$(Q)$(CC) -O2 -g -Wall -D_GNU_SOURCE -fno-omit-frame-pointer -o $@ $< -lpthread
+
+$(O)/bench/fork: tests/accuracy/programs/fork.c
+	$(call say,BENCH,$@)
+	$(Q)mkdir -p $(@D)
+	$(Q)$(CC) -O2 -g -Wall -D_GNU_SOURCE -o $@ $< -lpthread
+
+$(O)/bench/%_bench: tests/bench/%_bench.c $(O)/libweft.a
+	$(call say,BENCH,$@)
+	$(Q)mkdir -p $(@D)
+	$(Q)$(CC) $(ALL_CFLAGS) $(CPPFLAGS) $(ALL_LDFLAGS) -o $@ $< $(O)/libweft.a $(LDLIBS)
+
+$(O)/bench/fp_sampler: tests/bench/fp_sampler.c
+	$(call say,BENCH,$@)
+	$(Q)mkdir -p $(@D)
+	$(Q)$(CC) -O2 -g -Wall -D_GNU_SOURCE -o $@ $< -lbpf
+
+$(O)/bench/fp_sampler.bpf.o: tests/bench/fp_sampler.bpf.c
+	$(call say,BENCH,$@)
+	$(Q)mkdir -p $(@D)
+	$(Q)$(CLANG) -g -O2 -Wall -target bpf -I/usr/include/$(TRIPLET) -c -o $@ $<
+
+.PHONY: bench bench-programs
+bench-programs: $(O)/weft $(BENCH_PROGRAMS) $(BENCH_LIBRARY) $(BENCH_MEASURED)
+bench:
+	$(Q).ci/deps.sh bench
+	$(Q)$(MAKE) --no-print-directory bench-programs
+	$(Q)WEFT=$(O)/weft BENCH_OUT=$(O)/bench PYTHONDONTWRITEBYTECODE=1 $(SUDO) python3 tests/bench/bench.py

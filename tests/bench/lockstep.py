@@ -1,0 +1,60 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""Programs whose two phases repeat at the sampling period, its half, third, double and triple, phase swept."""
+import os
+import subprocess
+import tempfile
+from collections import Counter
+
+import weft
+
+PERIOD_NS = 1000000
+FACTORS = (("half", 1 / 2), ("third", 1 / 3), ("same", 1), ("double", 2), ("triple", 3))
+PHASES = (0.0, 0.5) if weft.QUICK else (0.0, 0.25, 0.5, 0.75)
+SECONDS = "2" if weft.QUICK else "5"
+
+
+def true_share(output):
+    first, second = (weft.number_after("share " + name, output) for name in ("first", "second"))
+    return first / (first + second)
+
+
+def share(counts):
+    return counts["first"] / max(1, counts["first"] + counts["second"])
+
+
+def weft_error(command):
+    recording = weft.Recording(["-F", "1000", "--", *command])
+    weft_counts = Counter()
+    for sample, n in zip(recording.profile.samples, recording.values("samples")):
+        weft_counts.update({f.name: n for f in sample.frames if f.name in ("first", "second")})
+    return 100 * (share(weft_counts) - true_share(recording.output))
+
+
+def perf_error(command):
+    with tempfile.NamedTemporaryFile(prefix="weft-bench.") as data:
+        done = subprocess.run(["perf", "record", "-q", "-e", "cpu-clock", "-F", "1000", "-o", data.name, "--", *command],
+                              capture_output=True, text=True, check=True)
+        names = subprocess.run(["perf", "script", "-i", data.name, "-F", "ip,sym"], capture_output=True, text=True,
+                               check=True).stdout.split()
+    return 100 * (share(Counter(names)) - true_share(done.stdout))
+
+
+def measure():
+    tools = [("weft", weft_error)] + ([("perf", perf_error)] if weft.HAS_PERF else [])
+    if os.environ.get("TOOLS"):
+        tools = [t for t in tools if t[0] in os.environ["TOOLS"]]
+    for tool, error in tools:
+        errors = {}
+        for name, factor in FACTORS:
+            period = PERIOD_NS * factor
+            for phase in PHASES:
+                command = [weft.program("lockstep"), "%d" % period, "%d" % (phase * period), SECONDS]
+                errors.setdefault(name, []).append(abs(error(command)))
+            weft.figure("lockstep_%s_%s" % (tool, name), max(errors[name]), "points")
+        weft.figure("lockstep_%s_worst" % tool, max(map(max, errors.values())), "points")
+        weft.figure("lockstep_%s_mean" % tool, sum(map(sum, errors.values())) / len(FACTORS) / len(PHASES), "points")
+
+
+if __name__ == "__main__":
+    measure()

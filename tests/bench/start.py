@@ -1,0 +1,71 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""From exec of weft to its first tick; and that a SIGKILL at any time leaves nothing in the kernel."""
+import os
+import random
+import subprocess
+import time
+
+import kernel
+import weft
+
+STARTS = 3 if weft.QUICK else 9
+KILLS = 6 if weft.QUICK else 30
+
+
+def start_weft(pid):
+    path = weft.profile_path()
+    return path, subprocess.Popen([weft.WEFT, "record", "-q", "-F", "997", "-p", str(pid), "-d", "30", "-o", path],
+                                  stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, stdin=subprocess.DEVNULL)
+
+
+def stop(path, child):
+    child.kill()
+    child.wait()
+    for name in (path, path + ".tmp"):
+        if os.path.exists(name):
+            os.unlink(name)
+
+
+def time_to_first_tick(pid):
+    known = kernel.program_ids()
+    begun = time.monotonic()
+    path, child = start_weft(pid)
+    held = {}
+    try:
+        while time.monotonic() - begun < 20 and child.poll() is None:
+            for number in kernel.program_ids() - known - set(held):
+                held[number] = kernel.hold_program(number)
+            if any(fd >= 0 and kernel.run_stats(fd)[0] > 0 for fd in held.values()):
+                return 1000 * (time.monotonic() - begun)
+            time.sleep(0.0005)
+    finally:
+        stop(path, child)
+        for fd in held.values():
+            os.close(fd)
+    return float("inf")
+
+
+def measure():
+    target = subprocess.Popen([weft.program("depth"), "15", "600", str(os.cpu_count())], stdout=subprocess.DEVNULL)
+    try:
+        with kernel.statistics():
+            times = sorted(time_to_first_tick(target.pid) for _ in range(STARTS))
+        weft.figure("start_first_tick_median", times[len(times) // 2], "ms")
+        weft.figure("start_first_tick_worst", times[-1], "ms")
+        time.sleep(0.5)
+        programs, maps = kernel.program_ids(), kernel.map_ids()
+        for _ in range(KILLS):
+            path, child = start_weft(target.pid)
+            time.sleep(random.uniform(0.0, 1.0))
+            stop(path, child)
+        time.sleep(1)
+        weft.figure("kill_left_programs", len(kernel.program_ids() - programs), "programs")
+        weft.figure("kill_left_maps", len(kernel.map_ids() - maps), "maps")
+    finally:
+        target.kill()
+        target.wait()
+
+
+if __name__ == "__main__":
+    measure()

@@ -1,0 +1,101 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What all measures share: where programs are, starting weft, reading its profile, printing a figure."""
+import os
+import re
+import shutil
+import subprocess
+import sys
+import tempfile
+import time
+
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "accuracy"))
+
+import kernel	# noqa: E402
+import pprof	# noqa: E402
+
+WEFT = os.environ.get("WEFT", "build/weft")
+OUT = os.environ.get("BENCH_OUT", "build/bench")
+QUICK = bool(os.environ.get("QUICK"))
+HAS_PERF = shutil.which("perf") is not None
+
+
+def figure(name, value, unit):
+    print("%s %s %s" % (name, ("%.4g" if abs(value) < 1000 else "%.0f") % value, unit), flush=True)
+
+
+def note(text):
+    print("# " + text, flush=True)
+
+
+def program(name):
+    return os.path.join(OUT, name)
+
+
+def profile_path():
+    fd, path = tempfile.mkstemp(prefix="weft-bench.", suffix=".pb.gz")
+    os.close(fd)
+    return path
+
+
+class Recording:
+    """One run of weft. output: of the program; error: weft's messages; cpu: its own seconds (-p, -a)."""
+
+    def __init__(self, arguments, while_running=None):
+        self.path = profile_path()
+        known = kernel.program_ids()
+        command = [WEFT, "record", "--stats", "-o", self.path, *arguments]
+        with tempfile.TemporaryFile("w+") as out, tempfile.TemporaryFile("w+") as err:
+            child = subprocess.Popen(command, stdout=out, stderr=err, stdin=subprocess.DEVNULL)
+            self.held = self.hold(child, known)
+            if while_running:
+                while_running(child)
+            _, status, usage = os.wait4(child.pid, 0)
+            child.returncode = os.waitstatus_to_exitcode(status)
+            self.cpu = usage.ru_utime + usage.ru_stime
+            self.output, self.error = (read_back(f) for f in (out, err))
+        if child.returncode:
+            raise RuntimeError("%s: exit %d: %s" % (" ".join(command), child.returncode, self.error[-500:]))
+        self.profile = pprof.read(self.path)
+        os.unlink(self.path)
+
+    @staticmethod
+    def hold(child, known):
+        """Descriptors of weft's BPF programs: with them its counts stay readable after its end."""
+        held, last_new, begun = {}, time.monotonic(), time.monotonic()
+        while child.poll() is None and time.monotonic() - begun < 10:
+            new = kernel.program_ids() - known - set(held)
+            for number in new:
+                fd = kernel.hold_program(number)
+                if fd >= 0:
+                    held[number] = fd
+                    last_new = time.monotonic()
+            if held and time.monotonic() - last_new > 0.4:
+                break
+            time.sleep(0.002)
+        return held
+
+    def run_stats(self):
+        """(runs, nanoseconds) of all its programs; they are let go."""
+        runs = ns = 0
+        for fd in self.held.values():
+            r, t = kernel.run_stats(fd)
+            runs, ns = runs + r, ns + t
+            os.close(fd)
+        self.held = {}
+        return runs, ns
+
+    def values(self, kind):
+        at = [t[0] for t in self.profile.sample_types].index(kind)
+        return [s.values[at] for s in self.profile.samples]
+
+    def n_samples(self):
+        return sum(self.values("samples"))
+
+
+def read_back(f):
+    f.seek(0)
+    return f.read()
+
+
+def number_after(word, text):
+    return float(re.search(r"^%s (?:\S+ )*?([\d.]+)$" % word, text, re.M).group(1))
