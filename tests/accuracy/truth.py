@@ -45,7 +45,8 @@ CLONE = r"_*(?:GI_)?_*clone3?"
 THREAD_START = ("(?:" + named(CLONE) + "|" + LIBC_UNKNOWN + ")+(?:" + named("start_thread|start") +
                 "|" + LIBC_UNKNOWN + ")")
 ROOT = re.compile(named("_start|_dl_start_user|" + CLONE + "|__start_context|ret_from_fork\\w*") +
-                  "|" + LIBC_UNKNOWN + "(?:" + LIBC_UNKNOWN + "|" + named("start_thread") + ")")
+                  "|" + LIBC_UNKNOWN + "(?:" + LIBC_UNKNOWN + "|" + named("start_thread") + ")" +
+                  "|" + UNKNOWN + named(START_NAMES))	# _start of a stripped program
 HOUSEKEEPING = re.compile(in_file(LOADER) + "|" + named(r"(?:\w+::)*truth_\w+|_dl_\w+"))
 TOKEN = re.compile(r"`([^`]+)`|\{(\w+)\}|\*(\d+)|([;()|?])|([^;()|?*{}`]+)")
 

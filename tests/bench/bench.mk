@@ -39,4 +39,5 @@ bench-programs: $(O)/weft $(BENCH_PROGRAMS) $(BENCH_LIBRARY) $(BENCH_MEASURED)
 bench:
 	$(Q).ci/deps.sh bench
 	$(Q)$(MAKE) --no-print-directory bench-programs
-	$(Q)WEFT=$(O)/weft BENCH_OUT=$(O)/bench PYTHONDONTWRITEBYTECODE=1 $(SUDO) python3 tests/bench/bench.py
+	$(Q)$(SUDO) env WEFT=$(O)/weft BENCH_OUT=$(O)/bench QUICK=$(QUICK) PYTHONDONTWRITEBYTECODE=1 \
+		python3 tests/bench/bench.py
