@@ -54,6 +54,7 @@ CELLS = [
     cell("C control", "64 threads", "threads.c", quick=True),
     cell("C control", "vfork + exec", "exec.c", quick=True),
     cell("C control", "fork without exec", "fork.c"),
+    cell("C control", "memfd", "memfd.c", ("-O2", "-D_GNU_SOURCE")),
     cell("C libraries", "dlopen/dlclose reuse", "dlcycle.c dlpart.c", recipe=build.compile_dlcycle, wrong=0.1,
          quick=True, arguments=build.dlcycle_arguments),
     cell("C libraries", "PLT + IFUNC, lazy", "plt.c", ("-O2", "-Wl,-z,lazy"), build.compile_plt, quick=True),
