@@ -73,10 +73,14 @@ static void a_file_cut_while_mapped_reads_as_zeros(void **state)
 static void a_sigbus_elsewhere_still_kills(void **state)
 {
 	int fd = file_of("x", 1), err = 0, status;
-	struct filemap *m = filemap_new(fd, &err);
+	struct filemap *m;
 	pid_t pid;
 
 	(void)state;
+	/* The guard hands on to what was there before it; the test framework's handler would go on
+	   with the next test in the child. */
+	signal(SIGBUS, SIG_DFL);
+	m = filemap_new(fd, &err);
 	assert_non_null(m);
 	pid = fork();
 	if (!pid) {
