@@ -81,7 +81,11 @@ static uint64_t *packed(struct writer *w, size_t n)
 
 static uint32_t mapping_id(const struct writer *w, uint32_t id)
 {
-	return id == w->main_mapping ? 1 : id < w->main_mapping && id ? id + 1 : id;
+	if (!id)
+		return 0;
+	if (id == w->main_mapping)
+		return 1;
+	return id < w->main_mapping ? id + 1 : id;
 }
 
 static void put_value_type(struct protobuf *pb, const struct value_type *t)
