@@ -13,7 +13,7 @@ const state = {
 	type: profile.defaultType, color: "kind", icicle: false, reversed: false, threads: false,
 	table: innerWidth >= 1000, query: "", pattern: false, picked: -1, zoom: 0,
 };
-let theme = "auto", tops = { nodes: [], value: 0 }, nextTop = 0;
+let theme = "auto", tops = { nodes: [], value: 0 }, nextTop = 0, typing = 0;
 
 function treeFor(isReversed, hasThreads) {
 	const key = isReversed + "," + hasThreads;
@@ -27,6 +27,11 @@ function treeFor(isReversed, hasThreads) {
 			trees.set(key, base || withoutThreads(profile.tree));
 	}
 	return trees.get(key);
+}
+
+// The tree that the table and the legend speak of, whichever way round the graph is.
+function baseTree() {
+	return treeFor(false, state.threads && profile.hasThreads);
 }
 
 // The address.
@@ -78,7 +83,7 @@ function showTree() {
 
 	if (tree !== flame.tree || state.type !== flame.type) {
 		flame.show(tree, state.type);
-		showLegend(byId("legend"), colors.legend(tree, state.type), profile);
+		showLegend(byId("legend"), colors.legend(baseTree(), state.type), profile, colors.dark);
 	}
 	if (!(state.zoom > 0 && state.zoom < tree.n))
 		state.zoom = 0;
@@ -97,7 +102,7 @@ function showZoom(moves) {
 }
 
 function showTable() {
-	const isOpen = state.table, base = treeFor(false, state.threads && profile.hasThreads), scope = byId("scope");
+	const isOpen = state.table, base = baseTree(), scope = byId("scope");
 	const top = state.reversed ? 0 : state.zoom;
 
 	byId("top").hidden = !isOpen;
@@ -156,11 +161,12 @@ function paint() {
 	const dark = theme === "dark" || (theme === "auto" && systemDark.matches);
 
 	document.documentElement.dataset.theme = dark ? "dark" : "light";
-	byId("theme").textContent = { auto: "Auto", dark: "Dark", light: "Light" }[theme];
+	byId("theme").textContent = "◐ " + capital(theme);
+	byId("theme").setAttribute("aria-label", `Theme: ${theme}`);
 	colors.choose(state.color, dark);
 	if (!flame.tree)
 		return;
-	showLegend(byId("legend"), colors.legend(flame.tree, state.type), profile);
+	showLegend(byId("legend"), colors.legend(baseTree(), state.type), profile, colors.dark);
 	table.fill();
 	flame.redraw();
 }
@@ -216,6 +222,12 @@ function select(node) {
 	flame.select(node);
 	showStatusOf(node);
 	tip.hide();
+}
+
+function searchFor(text) {
+	clearTimeout(typing);
+	if (text !== state.query)
+		change({ query: text, picked: -1 });
 }
 
 function showNext(step) {
@@ -275,6 +287,7 @@ function keyed(e) {
 			byId("canvas").focus();
 			change({ query: "", picked: -1 });
 		} else if (e.key === "Enter") {
+			searchFor(e.target.value);
 			showNext(e.shiftKey ? -1 : flame.selected < 0 ? 0 : 1);
 		}
 		return;
@@ -304,7 +317,6 @@ function nextTheme() {
 
 function listen() {
 	const canvas = byId("canvas"), toggle = flag => () => change({ [flag]: !state[flag] });
-	let typing = 0;
 
 	canvas.addEventListener("pointermove", pointed);
 	canvas.addEventListener("pointerleave", () => {
@@ -315,7 +327,7 @@ function listen() {
 	byId("scroll").addEventListener("scroll", () => tip.hide(), { passive: true });
 	byId("query").addEventListener("input", e => {
 		clearTimeout(typing);
-		typing = setTimeout(() => change({ query: e.target.value, picked: -1 }), 100);
+		typing = setTimeout(() => searchFor(e.target.value), 100);
 	});
 	byId("pattern").addEventListener("click", toggle("pattern"));
 	for (const flag of ["icicle", "reversed", "threads", "table"])
@@ -351,6 +363,7 @@ function start() {
 	if (profile.host)
 		document.title = `${profile.host} · weft flame graph`;
 	showFacts(byId("facts"), profile);
+	byId("empty").hidden = profile.tree.n > 1;
 	listen();
 	readAddress();
 	showAll();

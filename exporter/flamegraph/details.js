@@ -97,7 +97,7 @@ function showFacts(list, profile) {
 
 	profile.types.forEach((t, i) => {
 		if (i === samples || samples < 0 || t.unit === "nanoseconds")
-			facts.push([i === samples ? "Samples" : t.type, amount(profile.tree.total[i][0], t.unit)]);
+			facts.push([t.type === "cpu" ? "CPU" : capital(t.type), amount(profile.tree.total[i][0], t.unit)]);
 	});
 	if (profile.duration > 0)
 		facts.push(["Duration", duration(profile.duration)]);
@@ -119,24 +119,25 @@ function showFacts(list, profile) {
 
 const LEGEND_MAX = 12;
 
-function showLegend(list, groups, profile) {
+function showLegend(list, groups, profile, isDark) {
 	const item = (title, fill, className) => {
 		const li = element("li"), swatch = element("span", undefined, "swatch " + (className || ""));
 
 		if (fill)
-			swatch.style.background = fill;
+			swatch.style.backgroundColor = fill;
 		li.append(swatch, title);
 		return li;
 	};
-	const items = groups.slice(0, LEGEND_MAX).map(g =>
-		item(`${g.title} ${g.share}`, g.kind === "mark" ? "" : g.fill, g.kind === "mark" ? "hatch" : ""));
+	const items = groups.slice(0, LEGEND_MAX).map(g => item(`${g.title} ${g.share}`, g.fill));
 
 	if (groups.length > LEGEND_MAX)
 		items.push(element("li", `and ${groups.length - LEGEND_MAX} more`));
 	if (profile.frames.some(f => f.inlined))
 		items.push(item("inlined", "", "inlined"));
-	if (profile.tree.flags.some(f => f & GUESSED) || profile.frames.some(f => f.kind === KIND.mark))
-		items.push(item("guessed, truncated or broken", "", "hatch"));
+	if (profile.tree.flags.some(f => f & GUESSED))
+		items.push(item("guessed", "", "hatch"));
+	if (profile.frames.some(f => f.kind === KIND.mark))
+		items.push(item("truncated or broken", css(shade(GREY, 1, isDark)), "hatch"));
 	list.replaceChildren(...items);
 }
 
@@ -148,8 +149,8 @@ function openDialog(dialog, title, parts) {
 	dialog.showModal();
 }
 
-function rowsOf(pairs) {
-	const table = element("table"), body = element("tbody");
+function rowsOf(pairs, className) {
+	const table = element("table", undefined, className), body = element("tbody");
 
 	for (const cells of pairs) {
 		const tr = element("tr");
@@ -173,7 +174,7 @@ function openDetails(dialog, profile) {
 		...profile.types.map((t, i) => [t.type, amount(profile.tree.total[i][0], t.unit)]),
 		["Nodes", count(profile.tree.n - 1)], ["Functions", count(profile.functions.length - 1)],
 		["Written by", "weft " + profile.version],
-	]));
+	], "numbers"));
 	for (const [prefix, title] of COUNT_GROUPS) {
 		const group = [...left].filter(([name]) => name.startsWith(prefix)).sort((a, b) => b[1] - a[1]);
 		const all = group.reduce((sum, [, n]) => sum + n, 0);
@@ -182,7 +183,7 @@ function openDetails(dialog, profile) {
 			continue;
 		group.forEach(c => left.delete(c));
 		parts.push(element("h3", title), rowsOf(group.map(([name, n]) =>
-			prefix ? [name.slice(prefix.length).replaceAll("_", " "), count(n), percent(n, all)] : [name, count(n)])));
+			prefix ? [name.slice(prefix.length).replaceAll("_", " "), count(n), percent(n, all)] : [name, count(n)]), "numbers"));
 	}
 	if (profile.comments.length)
 		parts.push(element("h3", "Comments"), ...profile.comments.map(c => element("p", c)));

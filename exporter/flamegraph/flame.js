@@ -14,7 +14,8 @@ class Flame {
 		this.zoomed = 0;
 		this.hovered = this.selected = -1;
 		this.view = { from: 0, to: 1 };
-		this.nameWidths = new Map();
+		this.strip = new Strip();
+		this.charWidths = new Map();
 		this.drawTimes = [];	// ms, the last ones
 		this.request = 0;
 		panel.addEventListener("scroll", () => this.redraw(), { passive: true });
@@ -47,6 +48,8 @@ class Flame {
 	resize() {
 		const ratio = devicePixelRatio || 1, w = this.panel.clientWidth, h = this.panel.clientHeight;
 
+		const below = this.panel.scrollHeight - this.panel.scrollTop - this.height;
+
 		this.width = w;
 		this.height = h;
 		if (this.canvas.width !== Math.round(w * ratio) || this.canvas.height !== Math.round(h * ratio)) {
@@ -57,6 +60,9 @@ class Flame {
 		}
 		this.full = Math.max(h, (this.levels || 1) * ROW + 8);
 		this.spacer.style.height = this.full - h + "px";
+		// A flame grows from below: what is seen keeps its distance from there.
+		if (!this.isIcicle)
+			this.panel.scrollTop = this.full - h - below;
 		this.redraw();
 	}
 
@@ -134,86 +140,66 @@ class Flame {
 	}
 
 	draw() {
-		const c = this.context, ratio = this.canvas.width / Math.max(1, this.width);
-		const first = Math.max(0, Math.min(this.level(0), this.level(this.height)));
-		const last = Math.min(this.layout.nLevels - 1, Math.max(this.level(0), this.level(this.height)));
+		const c = this.context, ratio = this.canvas.width / Math.max(1, this.width), rows = [this.level(0), this.level(this.height)];
+		const first = Math.max(0, Math.min(...rows)), last = Math.min(this.layout.nLevels - 1, Math.max(...rows));
 
 		c.setTransform(ratio, 0, 0, ratio, 0, 0);
-		c.fillStyle = getComputedStyle(this.panel).backgroundColor;
+		c.fillStyle = this.colors.panel;
 		c.fillRect(0, 0, this.width, this.height);
 		this.texts = [];
 		this.hatched = [];
-		for (let level = first; level <= last; level++)
-			this.drawLevel(level, this.top(level) - this.panel.scrollTop);
+		this.bars = [];
+		if (last >= first && this.canvas.width > 0)
+			this.drawLevels(first, last, ratio);
 		this.drawHatches();
 		this.drawTexts();
 		this.outline(this.hovered, 1);
 		this.outline(this.selected, 2);
 	}
 
-	// Frames narrower than a pixel are drawn together, in the colour of the widest of them.
-	drawLevel(level, y) {
-		const { x, width, order, levels } = this.layout, { from, to } = this.view, c = this.context;
-		const scale = this.width / (to - from), searching = this.search.active;
-		const end = levels[level + 1], matches = this.search.matches, frames = this.tree.frames;
-		let runStart = -1, runEnd = 0, widest = 0, runFill = "", runMatch = false;
-		const flush = () => {
-			c.fillStyle = runMatch ? this.colors.match : runFill;
-			c.fillRect(runStart, y, Math.max(0.7, runEnd - runStart), ROW - GAP);
-			runStart = -1;
-		};
+	drawLevels(first, last, ratio) {
+		const c = this.context, rows = last - first + 1, scroll = this.panel.scrollTop;
 
-		for (let i = this.layout.find(level, from); i < end && x[i] < to; i++) {
-			const left = (x[i] - from) * scale, w = width[i] * scale;
-			const node = order[i], frame = this.tree.frame[node];
-			const isMatch = searching && matches[frames[frame].fn] === 1;
-
-			if (w >= 1) {
-				if (runStart >= 0)
-					flush();
-				this.drawFrame(node, left, y, w, isMatch);
-				continue;
-			}
-			if (runStart >= 0 && left > runEnd + 0.5)
-				flush();
-			if (runStart < 0) {
-				runStart = left;
-				widest = -1;
-				runMatch = false;
-			}
-			runEnd = left + w;
-			runMatch ||= isMatch;
-			if (w > widest) {
-				widest = w;
-				runFill = this.fill(frame);
-			}
-		}
-		if (runStart >= 0)
-			flush();
+		this.strip.clear(this.canvas.width, rows, this.colors.panelPixel);
+		for (let level = first; level <= last; level++)
+			this.drawLevel(level, this.isIcicle ? level - first : last - level, this.top(level) - scroll, ratio);
+		this.strip.stretch(c, 0, this.top(this.isIcicle ? first : last) - scroll, this.width, rows * ROW);
+		c.fillStyle = this.colors.panel;
+		for (let level = first; level <= last; level++)
+			c.fillRect(0, this.top(level) - scroll + ROW - GAP, this.width, GAP);
+		c.fillStyle = this.colors.line;
+		for (const [x, y, w] of this.bars)
+			c.fillRect(x, y, w, ROW - GAP);
 	}
 
-	fill(frame) {
-		return (this.search.active ? this.colors.faint : this.colors.fills)[this.colors.ofFrame[frame]];
+	drawLevel(level, row, y, ratio) {
+		const { x, width, order, levels } = this.layout, { from, to } = this.view, { frame, frames, end } = this.tree;
+		const { ofFrame, pixels, faintPixels, matchPixel } = this.colors, matches = this.search.matches;
+		const scale = this.width / (to - from), zoomed = this.zoomed, last = levels[level + 1];
+
+		for (let i = this.layout.find(level, from); i < last && x[i] < to; i++) {
+			const left = (x[i] - from) * scale, w = width[i] * scale, node = order[i], f = frame[node];
+			const isMatch = matches !== null && matches[frames[f].fn] === 1;
+			const isFaint = matches !== null || (node < zoomed && zoomed < end[node]);
+			const pixel = isMatch ? matchPixel : (isFaint ? faintPixels : pixels)[ofFrame[f]];
+
+			this.strip.put(row, left * ratio, (left + w) * ratio, w > 3 ? Math.ceil(GAP * ratio) : 0, pixel,
+				isMatch ? Infinity : w);
+			if (w >= 4)
+				this.adorn(node, left, y, w, isMatch, isFaint);
+		}
 	}
 
-	drawFrame(node, left, y, w, isMatch) {
-		const c = this.context, frame = this.tree.frame[node], isAbove = node < this.zoomed && this.tree.holds(node, this.zoomed);
-		const start = Math.max(-2, left), gap = w > 3 ? GAP : w > 2 ? 0.5 : 0;
-		const shown = Math.min(this.width + 2, left + w) - start - gap;
+	// What a box has besides its colour, for drawing later.
+	adorn(node, left, y, w, isMatch, isFaint) {
+		const frame = this.tree.of(node), x = Math.max(0, left), shown = Math.min(this.width, left + w) - x - GAP;
 
-		c.fillStyle = isMatch ? this.colors.match :
-			isAbove ? this.colors.faint[this.colors.ofFrame[frame]] : this.fill(frame);
-		c.fillRect(start, y, shown, ROW - GAP);
-		if (w < 4)
-			return;
-		if (this.tree.flags[node] & GUESSED || this.tree.frames[frame].kind === KIND.mark)
-			this.hatched.push(start, y, shown);
-		if (this.tree.frames[frame].inlined && left >= 0) {
-			c.fillStyle = isMatch ? this.colors.matchText : this.colors.line;
-			c.fillRect(left, y, Math.min(2, w / 4), ROW - GAP);
-		}
+		if (this.tree.flags[node] & GUESSED || frame.kind === KIND.mark)
+			this.hatched.push([x, y, shown]);
+		if (frame.inlined && left >= 0)
+			this.bars.push([left, y, Math.min(2, w / 4)]);
 		if (shown >= 26)
-			this.texts.push({ node, x: Math.max(0, left), y, w: shown, isMatch, isAbove });
+			this.texts.push({ frame, x, y, w: shown, isMatch, isFaint });
 	}
 
 	drawHatches() {
@@ -221,18 +207,15 @@ class Flame {
 
 		c.save();
 		c.beginPath();
-		for (let i = 0; i < this.hatched.length; i += 3)
-			c.rect(this.hatched[i], this.hatched[i + 1], this.hatched[i + 2], ROW - GAP);
+		for (const [x, y, w] of this.hatched)
+			c.rect(x, y, w, ROW - GAP);
 		c.clip();
 		c.beginPath();
-		for (let i = 0; i < this.hatched.length; i += 3) {
-			const [x, y, w] = this.hatched.slice(i, i + 3);
-
+		for (const [x, y, w] of this.hatched)
 			for (let at = x - ROW; at < x + w; at += 6) {
 				c.moveTo(at, y + ROW);
 				c.lineTo(at + ROW, y);
 			}
-		}
 		c.strokeStyle = this.colors.hatch;
 		c.lineWidth = 1.5;
 		c.stroke();
@@ -246,28 +229,31 @@ class Flame {
 		for (const isInlined of [false, true]) {
 			c.font = (isInlined ? "italic " : "") + FONT;
 			for (const t of this.texts) {
-				const frame = this.tree.of(t.node);
-
-				if (frame.inlined !== isInlined)
+				if (t.frame.inlined !== isInlined)
 					continue;
-				c.fillStyle = t.isMatch ? this.colors.matchText :
-					this.search.active || t.isAbove ? this.colors.faintText : this.colors.text;
-				c.fillText(this.shorten(frame.name, t.w - 10), t.x + 5, t.y + ROW / 2);
+				c.fillStyle = t.isMatch ? this.colors.matchText : t.isFaint ? this.colors.faintText : this.colors.text;
+				c.fillText(this.shorten(t.frame.name, t.w - 10), t.x + 5, t.y + ROW / 2);
 			}
 		}
 	}
 
+	// As much of a name as there is room for. Widths are those of single characters: no kerning.
 	shorten(name, room) {
-		let width = this.nameWidths.get(name);
+		let width = 0, fits = 0;
 
-		if (width === undefined)
-			this.nameWidths.set(name, width = this.context.measureText(name.slice(0, 600)).width);
-		if (width <= room)
-			return name;
+		for (let i = 0; i < name.length; i++) {
+			const c = name[i];
+			let w = this.charWidths.get(c);
 
-		const shown = Math.min(name.length, 600), fits = Math.floor(shown * (room - 8) / width);
-
-		return fits > 0 ? name.slice(0, fits) + "…" : "";
+			if (w === undefined)
+				this.charWidths.set(c, w = this.context.measureText(c).width);
+			width += w;
+			if (width <= room - 11)
+				fits = i + 1;
+			if (width > room)
+				return fits > 0 ? name.slice(0, fits) + "…" : "";
+		}
+		return name;
 	}
 
 	outline(node, thickness) {

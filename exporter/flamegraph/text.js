@@ -2,7 +2,7 @@
 // Text: numbers with units, and names from a target made visible.
 "use strict";
 
-const SPACE = "\u2009";
+const SPACE = "\u202f";	// narrow, no line break
 
 // Controls, bidirectional marks and line separators would act on the page; they are shown instead.
 function visible(s) {
@@ -20,9 +20,12 @@ function count(n) {
 function percent(part, whole) {
 	const p = whole > 0 ? 100 * part / whole : 0;
 
-	if (p === 0 || p >= 9.995)
-		return p.toFixed(1) + SPACE + "%";
-	return (p < 0.01 ? "< 0.01" : p.toFixed(2)) + SPACE + "%";
+	if (p <= 0 || p === 100)
+		return p + SPACE + "%";
+	// Nearly nothing and nearly all are not nothing and all.
+	if (p < 0.01 || p >= 99.95)
+		return (p < 1 ? "<" + SPACE + "0.01" : ">" + SPACE + "99.9") + SPACE + "%";
+	return p.toFixed(p >= 9.995 ? 1 : 2) + SPACE + "%";
 }
 
 function scaled(n, units, step) {
@@ -41,11 +44,17 @@ function duration(ns) {
 
 // A value in its profile's unit.
 function amount(n, unit) {
+	if (n === 0)
+		return "0";
 	if (unit === "nanoseconds")
 		return duration(n);
 	if (unit === "bytes")
 		return scaled(n, ["B", "KiB", "MiB", "GiB", "TiB"], [1024, 1024, 1024, 1024]);
 	return count(n);
+}
+
+function capital(s) {
+	return s.slice(0, 1).toUpperCase() + s.slice(1);
 }
 
 function basename(path) {

@@ -181,10 +181,10 @@ static void fill_demo(struct profile *p)
 		    rows[i].samples);
 }
 
-/* 100,000 nodes: 20,000 functions, stacks that branch at every level, most of them narrow. */
+/* More than 100,000 nodes: 20,000 functions, stacks that branch at every level, most of them narrow. */
 static void fill_large(struct profile *p)
 {
-	enum { N_SPOTS = 20000, N_NODES = 100000 };
+	enum { N_SPOTS = 20000, N_NODES = 101000 };
 	SCOPED(free) struct spot *spots = calloc(N_SPOTS, sizeof(*spots));
 	SCOPED(free) char *names = calloc(N_SPOTS, 64);
 	uint32_t seed = 7, made = 0;
