@@ -23,6 +23,8 @@
 #error "weft knows no such architecture"
 #endif
 
+#define MAX_DEBUG_FRAME (64 << 20)
+
 int object_init(struct object *o, const void *data, size_t len)
 {
 	static const char digits[] = "0123456789abcdef";
@@ -56,6 +58,8 @@ void object_free(struct object *o)
 	if (o->release)
 		o->release(o->priv);
 	symbols_free(o->symbols);
+	debug_file_deinit(&o->debug);
+	free(o->debug_frame.owned);
 	elf_file_deinit(&o->elf);
 	filemap_free(o->map);
 	free(o->bytes);
@@ -142,28 +146,64 @@ void *object_private(const struct object *o)
 	return o->priv;
 }
 
+/* The debug file, looked for once; nobody needs one for a file that has it all. */
+static const struct debug_file *need_debug(struct object *o)
+{
+	struct debug_search search = objects_search(o->owner, -1);
+
+	if (!o->is_debug_searched && !o->debug.map && !elf_file_section(&o->elf, ".debug_info"))
+		debug_file_find(&search, &o->elf, o->path, &o->debug);
+	o->is_debug_searched = true;
+	return &o->debug;
+}
+
 /* The sources of names, opened when they are first needed; NULL without memory. */
 static struct symbols *need_symbols(struct object *o)
 {
-	struct symbols_input in = { .elf = &o->elf };
-
 	objects_touch(o);
-	if (!o->symbols)
+	if (!o->symbols) {
+		struct symbols_input in = { .elf = &o->elf,
+					    .debug = need_debug(o),
+					    .search = objects_search(o->owner, -1),
+					    .path = o->path,
+					    .memory = objects_memory_cap(o->owner) };
+
 		o->symbols = symbols_new(&in);
+	}
 	return o->symbols;
+}
+
+static bool plain_section(const struct elf_file *ef, const char *name, const void **data, size_t *len, uint64_t *vaddr)
+{
+	const struct elf_section *s = elf_file_section(ef, name);
+
+	if (!s || s->flags & SHF_COMPRESSED || !elf_file_raw(ef, s, data, len))
+		return false;
+	*vaddr = s->vaddr;
+	return true;
+}
+
+/* .debug_frame, from the debug file and decompressed if need be. */
+static bool debug_frame(struct object *o, const void **data, size_t *len, uint64_t *vaddr)
+{
+	bool is_own = elf_file_section(&o->elf, ".debug_frame");
+	const struct elf_file *ef = is_own ? &o->elf : &need_debug(o)->elf;
+
+	*vaddr = 0;
+	if (!o->debug_frame.data && elf_file_bytes(ef, ".debug_frame", MAX_DEBUG_FRAME, &o->debug_frame) < 0)
+		return false;
+	*data = o->debug_frame.data;
+	*len = o->debug_frame.len;
+	return true;
 }
 
 bool object_section(struct object *o, const char *name, const void **data, size_t *len, uint64_t *vaddr)
 {
-	const struct elf_section *s;
-
 	if (!strcmp(name, ".eh_frame"))
 		return elf_file_eh_frame(&o->elf, data, len, vaddr);
-	s = elf_file_section(&o->elf, name);
-	if (!s || s->flags & SHF_COMPRESSED || !elf_file_raw(&o->elf, s, data, len))
-		return false;
-	*vaddr = s->vaddr;
-	return true;
+	if (!strcmp(name, ".debug_frame"))
+		return debug_frame(o, data, len, vaddr);
+	return plain_section(&o->elf, name, data, len, vaddr);
 }
 
 size_t object_symbolize(struct object *o, uint64_t vaddr, struct profile *p, struct line *out, size_t max,

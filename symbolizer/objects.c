@@ -20,6 +20,8 @@ struct objects {
 	size_t n, cap;
 	struct object *buckets[N_BUCKETS];
 	struct name_cache *names;
+	struct stat own_root;
+	uint64_t refused;
 	uint64_t clock;
 	unsigned int until_trim;
 };
@@ -35,6 +37,7 @@ struct objects *objects_new(const struct object_options *opt)
 		os->options = *opt;
 	if (!os->options.debug_dirs)
 		os->options.debug_dirs = default_dirs;
+	stat("/", &os->own_root);
 	os->names = name_cache_new();
 	if (!os->names) {
 		objects_free(os);
@@ -57,6 +60,19 @@ void objects_free(struct objects *os)
 struct name_cache *objects_names(struct objects *os)
 {
 	return os->names;
+}
+
+uint64_t objects_memory_cap(const struct objects *os)
+{
+	return os->options.memory;
+}
+
+struct debug_search objects_search(struct objects *os, int root_fd)
+{
+	return (struct debug_search){ .dirs = os->options.debug_dirs,
+				      .root_fd = root_fd,
+				      .debuginfod = root_fd < 0 ? &os->options.debuginfod : NULL,
+				      .refused = &os->refused };
 }
 
 static size_t bucket_of(const struct file_key *key)
@@ -119,13 +135,29 @@ static struct object *finish_object(struct objects *os, struct object *o, const 
 	return NULL;
 }
 
+static bool is_foreign_root(const struct objects *os, int root_fd)
+{
+	struct stat st;
+
+	return root_fd >= 0 && fstat(root_fd, &st) == 0 &&
+	       (st.st_dev != os->own_root.st_dev || st.st_ino != os->own_root.st_ino);
+}
+
+/* Another root is there only now; our own is searched when names are asked for. */
+static void search_now(struct objects *os, struct object *o, int root_fd)
+{
+	struct debug_search search = objects_search(os, root_fd);
+
+	if (!elf_file_section(&o->elf, ".debug_info"))
+		debug_file_find(&search, &o->elf, o->path, &o->debug);
+}
+
 struct object *objects_get(struct objects *os, int fd, const char *path, int root_fd, int *err)
 {
 	struct file_key key = { 0 };
 	struct object *o;
 	struct stat st;
 
-	(void)root_fd;
 	if (fstat(fd, &st) < 0) {
 		*err = -errno;
 		return NULL;
@@ -147,7 +179,10 @@ struct object *objects_get(struct objects *os, int fd, const char *path, int roo
 		object_free(o);
 		return NULL;
 	}
-	return finish_object(os, o, filemap_data(o->map), filemap_len(o->map), err);
+	o = finish_object(os, o, filemap_data(o->map), filemap_len(o->map), err);
+	if (o && is_foreign_root(os, root_fd))
+		search_now(os, o, root_fd);
+	return o;
 }
 
 struct object *objects_get_bytes(struct objects *os, const void *bytes, size_t len, const char *path, int *err)
@@ -177,7 +212,7 @@ static size_t object_memory(const struct object *o)
 			o->elf.n_segments * (sizeof(*o->elf.segments) + sizeof(*o->segments));
 
 	return sizeof(*o) + strlen(o->path) + tables + (o->bytes ? o->elf.len : 0) +
-	       (o->symbols ? symbols_memory(o->symbols) : 0);
+	       (o->debug_frame.owned ? o->debug_frame.len : 0) + (o->symbols ? symbols_memory(o->symbols) : 0);
 }
 
 size_t objects_memory(const struct objects *os)
@@ -191,8 +226,7 @@ size_t objects_memory(const struct objects *os)
 
 uint64_t objects_refused(const struct objects *os)
 {
-	(void)os;
-	return 0;
+	return os->refused;
 }
 
 void objects_touch(struct object *o)

@@ -3,6 +3,7 @@
 #ifndef SYMBOLIZER_OBJECTS_H
 #define SYMBOLIZER_OBJECTS_H
 
+#include "symbolizer/debug_file.h"
 #include "symbolizer/elf_file.h"
 #include "symbolizer/object.h"
 #include "symbolizer/symtab.h"
@@ -24,6 +25,9 @@ struct object {
 	char build_id[2 * BUILD_ID_MAX + 1];
 	void *priv;
 	void (*release)(void *priv);
+	struct debug_file debug;	/* .map NULL: none */
+	bool is_debug_searched;
+	struct elf_bytes debug_frame;	/* when it had to be decompressed */
 	struct symbols *symbols;	/* NULL: not asked yet, or dropped to save memory */
 	uint64_t last_used;		/* of the owner's clock */
 	struct object *next;		/* of the same hash */
@@ -34,6 +38,9 @@ int object_init(struct object *o, const void *data, size_t len);
 void object_free(struct object *o);
 
 struct name_cache *objects_names(struct objects *os);
+/* How debug files are searched for below a root. */
+struct debug_search objects_search(struct objects *os, int root_fd);
+uint64_t objects_memory_cap(const struct objects *os);
 /* Its symbols are in use. */
 void objects_touch(struct object *o);
 /* Drops symbols of the least recently used objects, and cached names, while memory is over the cap;

@@ -1,22 +1,133 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "symbolizer/symbols.h"
 
+#include <elf.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "core/filemap.h"
 #include "core/profile.h"
+#include "symbolizer/dwarf.h"
+#include "symbolizer/minidebug.h"
+#include "symbolizer/object.h"
 #include "symbolizer/symtab.h"
 
 #define MAX_FOLDED 3	/* names shown of functions that share their code with another */
 #define MAX_NAME 4096
+#define MAX_MINIDEBUG (64 << 20)
+#define N_DWARF_SECTIONS 9
+
+enum table { TABLE_SYMTAB, TABLE_DEBUG_FILE, TABLE_MINIDEBUG, TABLE_DYNSYM, N_TABLES };
+
+struct unpacked {	/* the DWARF of one file; sections that were compressed are ours */
+	struct dwarf *dwarf;
+	void *owned[N_DWARF_SECTIONS];
+	size_t len;
+};
 
 struct symbols {
-	struct symtab *tables[2];	/* the first that knows an address names it */
-	size_t n_tables;
-	const char *source;
-	char name[MAX_NAME], system_name[MAX_NAME];	/* of the last answer */
+	struct symtab *tables[N_TABLES];
+	struct unpacked main, alt;
+	struct debug_file alt_file;
+	void *minidebug;
+	size_t minidebug_len;
+	struct elf_file minidebug_elf;
+	uint64_t memory_cap;
+	char source[256];
+	char name[MAX_NAME], cut_name[MAX_NAME];	/* of the last answer */
 };
+
+static void text_bounds(const struct elf_file *ef, uint64_t *start, uint64_t *end)
+{
+	*start = UINT64_MAX;
+	*end = 0;
+	for (size_t i = 0; i < ef->n_segments; i++) {
+		const struct elf_segment *s = &ef->segments[i];
+
+		if (s->type != PT_LOAD || !(s->flags & PF_X) || s->memsz > UINT64_MAX - s->vaddr)
+			continue;
+		if (s->vaddr < *start)
+			*start = s->vaddr;
+		if (s->vaddr + s->memsz > *end)
+			*end = s->vaddr + s->memsz;
+	}
+	/* Nothing is code at address 0; the linker puts there what it threw away. */
+	if (!*start)
+		*start = 1;
+}
+
+/* The DWARF in ef for code of text; u->dwarf stays NULL when there is none that can be used. */
+static void unpack(struct unpacked *u, const struct elf_file *ef, const struct elf_file *text, struct dwarf *alt,
+		   uint64_t cap)
+{
+	static const char *const names[N_DWARF_SECTIONS] = {
+		".debug_info", ".debug_abbrev", ".debug_str", ".debug_line", ".debug_line_str",
+		".debug_ranges", ".debug_rnglists", ".debug_addr", ".debug_str_offsets",
+	};
+	struct dwarf_input in = { .alt = alt };
+	struct dwarf_section *sections[N_DWARF_SECTIONS] = {
+		&in.info, &in.abbrev, &in.str, &in.line, &in.line_str, &in.ranges, &in.rnglists, &in.addr,
+		&in.str_offsets,
+	};
+
+	text_bounds(text, &in.text_start, &in.text_end);
+	for (size_t i = 0; i < N_DWARF_SECTIONS; i++) {
+		struct elf_bytes bytes = { 0 };
+
+		if (elf_file_bytes(ef, names[i], cap ? cap - u->len : SIZE_MAX, &bytes) < 0 && i < 2)
+			return;
+		*sections[i] = (struct dwarf_section){ bytes.data, bytes.len };
+		u->owned[i] = bytes.owned;
+		u->len += bytes.owned ? bytes.len : 0;
+	}
+	dwarf_new(&in, &u->dwarf);
+}
+
+static void unpacked_deinit(struct unpacked *u)
+{
+	dwarf_free(u->dwarf);
+	for (size_t i = 0; i < N_DWARF_SECTIONS; i++)
+		free(u->owned[i]);
+	*u = (struct unpacked){ 0 };
+}
+
+static void open_dwarf(struct symbols *s, const struct symbols_input *in)
+{
+	bool is_own = elf_file_section(in->elf, ".debug_info") || !in->debug->map;
+	const struct elf_file *ef = is_own ? in->elf : &in->debug->elf;
+
+	if (!debug_file_find_alt(&in->search, ef, is_own ? in->path : in->debug->path, &s->alt_file))
+		unpack(&s->alt, &s->alt_file.elf, in->elf, NULL, in->memory);
+	unpack(&s->main, ef, in->elf, s->alt.dwarf, in->memory);
+	if (!s->main.dwarf)
+		unpacked_deinit(&s->main);
+}
+
+static void open_minidebug(struct symbols *s, const struct elf_file *ef)
+{
+	struct elf_bytes bytes = { 0 };
+
+	if (elf_file_bytes(ef, ".gnu_debugdata", MAX_MINIDEBUG, &bytes) < 0 || bytes.owned ||
+	    minidebug_unpack(bytes.data, bytes.len, MAX_MINIDEBUG, &s->minidebug, &s->minidebug_len) < 0) {
+		free(bytes.owned);
+		return;
+	}
+	if (!elf_file_init(&s->minidebug_elf, s->minidebug, s->minidebug_len))
+		symtab_new(&s->minidebug_elf, ".symtab", &s->tables[TABLE_MINIDEBUG]);
+}
+
+static void name_source(struct symbols *s, const struct symbols_input *in)
+{
+	bool from_debug = in->debug->map && (s->tables[TABLE_DEBUG_FILE] || s->main.dwarf) &&
+			  !elf_file_section(in->elf, ".debug_info");
+
+	if (from_debug)
+		snprintf(s->source, sizeof(s->source), "debug file %s", in->debug->path);
+	else
+		strcpy(s->source, s->main.dwarf ? "dwarf" : s->tables[TABLE_SYMTAB] ? "symtab" :
+		       s->tables[TABLE_MINIDEBUG] ? "minidebuginfo" : s->tables[TABLE_DYNSYM] ? "dynsym" : "none");
+}
 
 struct symbols *symbols_new(const struct symbols_input *in)
 {
@@ -24,12 +135,17 @@ struct symbols *symbols_new(const struct symbols_input *in)
 
 	if (!s)
 		return NULL;
-	s->source = "none";
-	if (!symtab_new(in->elf, ".dynsym", &s->tables[1]))
-		s->source = "dynsym";
-	if (!symtab_new(in->elf, ".symtab", &s->tables[0]))
-		s->source = "symtab";
-	s->n_tables = 2;
+	s->memory_cap = in->memory;
+	open_dwarf(s, in);
+	symtab_new(in->elf, ".symtab", &s->tables[TABLE_SYMTAB]);
+	if (in->debug->map)
+		symtab_new(&in->debug->elf, ".symtab", &s->tables[TABLE_DEBUG_FILE]);
+	if (!s->tables[TABLE_SYMTAB] && !s->tables[TABLE_DEBUG_FILE])
+		open_minidebug(s, in->elf);
+	/* A .symtab has all that .dynsym has, and the private ones. */
+	if (!s->tables[TABLE_SYMTAB] && !s->tables[TABLE_DEBUG_FILE])
+		symtab_new(in->elf, ".dynsym", &s->tables[TABLE_DYNSYM]);
+	name_source(s, in);
 	return s;
 }
 
@@ -37,51 +153,122 @@ void symbols_free(struct symbols *s)
 {
 	if (!s)
 		return;
-	for (size_t i = 0; i < s->n_tables; i++)
+	for (size_t i = 0; i < N_TABLES; i++)
 		symtab_free(s->tables[i]);
+	unpacked_deinit(&s->main);
+	unpacked_deinit(&s->alt);
+	debug_file_deinit(&s->alt_file);
+	elf_file_deinit(&s->minidebug_elf);
+	free(s->minidebug);
 	free(s);
 }
 
 static const struct symtab *find_symbol(const struct symbols *s, uint64_t vaddr, struct symbol *out)
 {
-	for (size_t i = 0; i < s->n_tables; i++)
+	for (size_t i = 0; i < N_TABLES; i++)
 		if (s->tables[i] && symtab_find(s->tables[i], vaddr, out))
 			return s->tables[i];
 	return NULL;
 }
 
-/* Appends " (=other,other2)" for functions that share the code; true when there are any. */
-static bool add_folded(struct symbols *s, struct name_cache *names, const struct symtab *t, const struct symbol *sym)
+/* A symbol's name without its version, in buf when it had one. */
+static const char *cut_version(const char *name, char *buf)
 {
-	const char *folded[MAX_FOLDED];
-	size_t n = symtab_folded(t, sym, folded, MAX_FOLDED), len = strlen(s->name), n_shown = 0;
+	const char *at = strchr(name, '@');
 
+	if (!at || at == name || at - name >= MAX_NAME)
+		return name;
+	memcpy(buf, name, (size_t)(at - name));
+	buf[at - name] = 0;
+	return buf;
+}
+
+/* The name with " (=other,other2)" behind it for functions that share its code; NULL when none do. */
+static const char *name_folded(struct symbols *s, struct name_cache *names, const struct symtab *t,
+			       const struct symbol *sym, const char *name)
+{
+	const char *folded[MAX_FOLDED + 1], *shown[MAX_FOLDED + 1];
+	size_t n = symtab_folded(t, sym, folded, MAX_FOLDED), len, n_shown = 0;
+
+	if (!n)
+		return NULL;
+	folded[n++] = sym->name;	/* the name may be another one: DWARF's */
+	len = (size_t)snprintf(s->name, MAX_NAME, "%s", name);
 	for (size_t i = 0; i < n && len < MAX_NAME - 3; i++) {
-		const char *other = name_cache_demangle(names, folded[i]);
+		char buf[MAX_NAME];
+		const char *other = name_cache_demangle(names, cut_version(folded[i], buf));
+		bool is_known = !strcmp(other, name);
 
-		if (!strncmp(other, s->name, len) && !other[len])
+		for (size_t k = 0; k < n_shown; k++)
+			is_known = is_known || !strcmp(shown[k], other);
+		if (is_known || other == buf)
 			continue;
-		len += (size_t)snprintf(s->name + len, MAX_NAME - len, "%s%s", n_shown++ ? "," : " (=", other);
+		len += (size_t)snprintf(s->name + len, MAX_NAME - len, "%s%s", n_shown ? "," : " (=", other);
+		shown[n_shown++] = other;
 	}
-	if (n_shown && len < MAX_NAME - 1)
-		strcat(s->name, ")");
-	return n_shown;
+	if (!n_shown || len >= MAX_NAME - 1)
+		return NULL;
+	strcpy(s->name + len, ")");
+	return s->name;
+}
+
+/* Names the physical function by the symbol tables, where DWARF has not, and its folded fellows. */
+static bool add_symbol(struct symbols *s, struct name_cache *names, uint64_t vaddr, struct name_line *line,
+		       uint16_t *flags)
+{
+	struct symbol sym;
+	const struct symtab *t = find_symbol(s, vaddr, &sym);
+	const char *folded;
+
+	if (t && !line->name) {
+		line->system_name = cut_version(sym.name, s->cut_name);
+		line->name = name_cache_demangle(names, line->system_name);
+	}
+	folded = t ? name_folded(s, names, t, &sym, line->name) : NULL;
+	if (folded) {
+		line->name = folded;
+		*flags |= LOCATION_FOLDED;
+	}
+	return line->name;
+}
+
+static size_t add_dwarf(struct symbols *s, struct name_cache *names, uint64_t vaddr, struct name_line *out, size_t max)
+{
+	struct dwarf_frame frames[MAX_INLINE_DEPTH];
+	size_t n = dwarf_find(s->main.dwarf, vaddr, frames, max < MAX_INLINE_DEPTH ? max : MAX_INLINE_DEPTH);
+
+	for (size_t i = 0; i < n; i++) {
+		const struct dwarf_frame *f = &frames[i];
+		const char *name = f->linkage_name ? name_cache_demangle(names, f->linkage_name) : NULL;
+
+		/* A linkage name that is not mangled says less than the qualified name. */
+		if (!name || !strcmp(name, f->linkage_name))
+			name = f->name;
+		out[i] = (struct name_line){ .name = name ? name : i + 1 < n ? "[inlined]" : NULL,
+					     .system_name = f->linkage_name ? f->linkage_name : name,
+					     .filename = f->file,
+					     .start_line = f->decl_line,
+					     .line = f->line,
+					     .column = f->column };
+	}
+	return n;
 }
 
 size_t symbols_find(struct symbols *s, struct name_cache *names, uint64_t vaddr, struct name_line *out,
 		    size_t max, uint16_t *flags)
 {
-	struct symbol sym;
-	const struct symtab *t = find_symbol(s, vaddr, &sym);
+	size_t n = 0;
 
-	if (!t || !max)
+	if (!max)
 		return 0;
-	snprintf(s->system_name, MAX_NAME, "%.*s", (int)strcspn(sym.name, "@"), sym.name);
-	snprintf(s->name, MAX_NAME, "%s", name_cache_demangle(names, s->system_name));
-	if (add_folded(s, names, t, &sym))
-		*flags |= LOCATION_FOLDED;
-	*out = (struct name_line){ .name = s->name, .system_name = s->system_name };
-	return 1;
+	if (s->main.dwarf) {
+		if (s->memory_cap && symbols_memory(s) > s->memory_cap)
+			dwarf_flush(s->main.dwarf);
+		n = add_dwarf(s, names, vaddr, out, max);
+	}
+	if (!n)
+		out[n++] = (struct name_line){ 0 };
+	return add_symbol(s, names, vaddr, &out[n - 1], flags) ? n : n - 1;
 }
 
 bool symbols_function(struct symbols *s, uint64_t vaddr, uint64_t *start, uint64_t *size)
@@ -102,9 +289,13 @@ const char *symbols_source(const struct symbols *s)
 
 size_t symbols_memory(const struct symbols *s)
 {
-	size_t n = sizeof(*s);
+	size_t n = sizeof(*s) + s->main.len + s->alt.len + s->minidebug_len;
 
-	for (size_t i = 0; i < s->n_tables; i++)
+	for (size_t i = 0; i < N_TABLES; i++)
 		n += s->tables[i] ? symtab_memory(s->tables[i]) : 0;
+	if (s->main.dwarf)
+		n += dwarf_memory(s->main.dwarf);
+	if (s->alt.dwarf)
+		n += dwarf_memory(s->alt.dwarf);
 	return n;
 }

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The sources of names of one object, opened on the first question: DWARF in the file or its debug
- * file, then the symbol tables of both, MiniDebugInfo, and .dynsym at last.
+ * The sources of names of one object: DWARF in the file or its debug file, then the symbol tables of
+ * both, MiniDebugInfo, and .dynsym at last. DWARF names what it knows; the first symbol table that
+ * covers an address names the rest.
  */
 #ifndef SYMBOLIZER_SYMBOLS_H
 #define SYMBOLIZER_SYMBOLS_H
@@ -10,13 +11,18 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "symbolizer/debug_file.h"
 #include "symbolizer/elf_file.h"
 #include "symbolizer/name_cache.h"
 
 struct symbols;
 
 struct symbols_input {
-	const struct elf_file *elf;	/* borrowed for the life of the symbols */
+	const struct elf_file *elf;	/* borrowed for the life of the symbols, as is debug */
+	const struct debug_file *debug;	/* of the object; .map NULL when there is none */
+	struct debug_search search;	/* for an alternate debug file */
+	const char *path;
+	uint64_t memory;		/* cap for what is unpacked or built; 0 is none */
 };
 
 struct symbols *symbols_new(const struct symbols_input *in);
@@ -25,6 +31,7 @@ void symbols_free(struct symbols *s);
 size_t symbols_find(struct symbols *s, struct name_cache *names, uint64_t vaddr, struct name_line *out,
 		    size_t max, uint16_t *flags);
 bool symbols_function(struct symbols *s, uint64_t vaddr, uint64_t *start, uint64_t *size);
+/* As object_symbol_source() says. */
 const char *symbols_source(const struct symbols *s);
 size_t symbols_memory(const struct symbols *s);
 
