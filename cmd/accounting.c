@@ -43,6 +43,17 @@ static int find_row(const char *name)
 	return -1;
 }
 
+static void add(struct accounting *a, enum counter c, uint64_t n)
+{
+	enum role role = role_of(c);
+
+	a->is_known = true;
+	a->sampled += role == SAMPLED ? n : 0;
+	a->lost += role == LOST ? n : 0;
+	a->walks += role == COMPLETE || role == BROKEN ? n : 0;
+	a->complete += role == COMPLETE ? n : 0;
+}
+
 struct accounting accounting_of(const struct profile *p)
 {
 	struct accounting a = { 0 };
@@ -50,14 +61,19 @@ struct accounting accounting_of(const struct profile *p)
 	for (uint32_t i = 0; i < profile_n_counts(p); i++) {
 		uint64_t n;
 		int row = find_row(profile_get_count(p, i, &n));
-		enum role role = row < 0 ? OTHER : role_of((enum counter)row);
 
-		a.is_known |= row >= 0;
-		a.sampled += role == SAMPLED ? n : 0;
-		a.lost += role == LOST ? n : 0;
-		a.walks += role == COMPLETE || role == BROKEN ? n : 0;
-		a.complete += role == COMPLETE ? n : 0;
+		if (row >= 0)
+			add(&a, (enum counter)row, n);
 	}
+	return a;
+}
+
+struct accounting accounting_of_counters(const uint64_t *counters)
+{
+	struct accounting a = { 0 };
+
+	for (int i = 0; i < N_COUNTERS; i++)
+		add(&a, (enum counter)i, counters[i]);
 	return a;
 }
 

@@ -18,6 +18,8 @@ struct accounting {
 };
 
 struct accounting accounting_of(const struct profile *p);
+/* The same from counters by enum counter, while a recording runs. */
+struct accounting accounting_of_counters(const uint64_t *counters);
 double accounting_complete_percent(const struct accounting *a); /* 100 without walks */
 double accounting_lost_percent(const struct accounting *a);	/* 0 without ticks */
 /* "98.9% complete · 0 lost", or nothing when it is not known. */
