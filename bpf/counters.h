@@ -7,52 +7,59 @@
 #define BPF_COUNTERS_H
 
 /* X(identifier, "name", "what it means") */
-#define TICK_COUNTERS(X) \
-	X(TICK_SAMPLED, "ticks.sampled", "became a sample") \
-	X(TICK_SKIPPED, "ticks.skipped", "passed over by jitter") \
-	X(TICK_IDLE, "ticks.idle", "the CPU was idle") \
-	X(TICK_FILTERED, "ticks.filtered", "not a target") \
-	X(TICK_UNSUPPORTED, "ticks.unsupported", "a 32-bit task") \
-	X(TICK_LOST_RING, "ticks.lost_ring", "the ring buffer was full") \
+#define TICK_COUNTERS(X)                                                    \
+	X(TICK_SAMPLED, "ticks.sampled", "became a sample")                 \
+	X(TICK_SKIPPED, "ticks.skipped", "passed over by jitter")           \
+	X(TICK_IDLE, "ticks.idle", "the CPU was idle")                      \
+	X(TICK_FILTERED, "ticks.filtered", "not a target")                  \
+	X(TICK_UNSUPPORTED, "ticks.unsupported", "a 32-bit task")           \
+	X(TICK_LOST_RING, "ticks.lost_ring", "the ring buffer was full")    \
 	X(TICK_LOST_BUSY, "ticks.lost_busy", "the scratch slot was in use") \
 	X(TICK_LOST_ERROR, "ticks.lost_error", "a map was missing: a bug")
 
 /* Where a walk ended. END_ROOT is the good one; the first group is counted as complete. */
-#define END_REASONS(X) \
-	X(END_ROOT, "end.root", "the outermost frame") \
-	X(END_KERNEL_ONLY, "end.kernel_only", "a kernel thread, or only kernel frames were asked for") \
-	X(END_MAX_FRAMES, "end.max_frames", "more frames than the cap: truncated") \
-	X(END_SNAPSHOT, "end.snapshot", "the stack left as a snapshot (interim; user space replaces it)") \
-	X(END_SNAPSHOT_TRUNCATED, "end.snapshot_truncated", "the stack is deeper than the snapshot") \
-	X(END_SNAPSHOT_BUDGET, "end.snapshot_budget", "too many snapshots a second") \
-	X(END_NO_PROCESS, "end.no_process", "the process is not known yet") \
-	X(END_NO_MAPPING, "end.no_mapping", "the pc is in no mapping") \
-	X(END_NO_TABLE, "end.no_table", "the file's unwind table is not loaded") \
-	X(END_NO_RULE, "end.no_rule", "code without unwind data") \
-	X(END_EXPRESSION, "end.expression", "a rule only user space can evaluate") \
-	X(END_BAD_RULE, "end.bad_rule", "unwind data that contradicts itself") \
-	X(END_READ_FAULT, "end.read_fault", "stack memory could not be read") \
+#define END_REASONS(X)                                                                    \
+	X(END_ROOT, "end.root", "the outermost frame")                                    \
+	X(END_KERNEL_ONLY, "end.kernel_only",                                             \
+	  "a kernel thread, or only kernel frames were asked for")                        \
+	X(END_MAX_FRAMES, "end.max_frames", "more frames than the cap: truncated")        \
+	X(END_SNAPSHOT, "end.snapshot",                                                   \
+	  "the stack left as a snapshot (interim; user space replaces it)")               \
+	X(END_SNAPSHOT_TRUNCATED, "end.snapshot_truncated",                               \
+	  "the stack is deeper than the snapshot")                                        \
+	X(END_SNAPSHOT_BUDGET, "end.snapshot_budget", "too many snapshots a second")      \
+	X(END_NO_PROCESS, "end.no_process", "the process is not known yet")               \
+	X(END_NO_MAPPING, "end.no_mapping", "the pc is in no mapping")                    \
+	X(END_NO_TABLE, "end.no_table", "the file's unwind table is not loaded")          \
+	X(END_NO_RULE, "end.no_rule", "code without unwind data")                         \
+	X(END_EXPRESSION, "end.expression", "a rule only user space can evaluate")        \
+	X(END_BAD_RULE, "end.bad_rule", "unwind data that contradicts itself")            \
+	X(END_READ_FAULT, "end.read_fault", "stack memory could not be read")             \
 	X(END_NOT_ADVANCING, "end.not_advancing", "the walk would not move up the stack") \
-	X(END_NO_REGISTERS, "end.no_registers", "the user registers are not available") \
+	X(END_NO_REGISTERS, "end.no_registers", "the user registers are not available")   \
 	X(END_GUESS_FAILED, "end.guess_failed", "no return address could be proved")
 
 /* Events that are neither ticks nor ends. */
-#define OTHER_COUNTERS(X) \
-	X(SNAPSHOTS, "snapshots.taken", "stacks copied") \
-	X(SNAPSHOT_PAGES_LOST, "snapshots.pages_lost", "pages of a copied stack that did not fit the ring") \
-	X(EVENTS_LOST, "events.lost", "side-band records lost by the kernel") \
-	X(FILES_GONE, "files.gone", "files that could not be opened any more: frames keep build id and offset") \
-	X(FILES_BAD, "files.bad", "files that are not what they claim") \
-	X(TABLES_OVER_BUDGET, "tables.over_budget", "unwind tables that did not fit the memory budget") \
+#define OTHER_COUNTERS(X)                                                                \
+	X(SNAPSHOTS, "snapshots.taken", "stacks copied")                                 \
+	X(SNAPSHOT_PAGES_LOST, "snapshots.pages_lost",                                   \
+	  "pages of a copied stack that did not fit the ring")                           \
+	X(EVENTS_LOST, "events.lost", "side-band records lost by the kernel")            \
+	X(FILES_GONE, "files.gone",                                                      \
+	  "files that could not be opened any more: frames keep build id and offset")    \
+	X(FILES_BAD, "files.bad", "files that are not what they claim")                  \
+	X(TABLES_OVER_BUDGET, "tables.over_budget",                                      \
+	  "unwind tables that did not fit the memory budget")                            \
 	X(MAPS_REREAD, "maps.reread", "times the mappings of a process were read again") \
-	X(SYMBOLS_REFUSED, "symbols.refused", "perf maps or debug files refused by the safety rules") \
+	X(SYMBOLS_REFUSED, "symbols.refused",                                            \
+	  "perf maps or debug files refused by the safety rules")                        \
 	X(MEMORY_OVER_BUDGET, "memory.over_budget", "things given up to stay in the memory budget")
 
 enum counter {
 #define X(id, name, text) id,
 	TICK_COUNTERS(X) END_REASONS(X) OTHER_COUNTERS(X)
 #undef X
-	N_COUNTERS
+		N_COUNTERS
 };
 
 #endif

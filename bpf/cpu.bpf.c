@@ -57,6 +57,8 @@ int process_fork(struct bpf_raw_tracepoint_args *ctx)
 		else
 			bpf_map_delete_elem(&target_pids, &pid);
 	}
+	if (target_flags == TARGET_PIDS)
+		return 0;
 	proc = bpf_map_lookup_elem(&unwind_processes, &parent_pid);
 	if (!proc)
 		return 0;

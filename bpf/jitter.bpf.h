@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
  * Jitter against lockstep with the program. Ticks come more often than samples are wanted, at a
- * period that no small multiple or fraction of the sampling period meets (cpu.c picks it). A random moment
- * is drawn in every sampling period, and the first tick at or after it is the sample. So the mean rate
- * is exact, every tick is equally likely, and the grid of ticks drifts through every phase.
+ * period that no small multiple or fraction of the sampling period meets (cpu.c picks it). A random
+ * moment is drawn in every sampling period, and the first tick at or after it is the sample. So the
+ * mean rate is exact, every tick is equally likely, and the grid of ticks drifts through every
+ * phase.
  */
 #ifndef BPF_JITTER_BPF_H
 #define BPF_JITTER_BPF_H

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* The few fields of kernel structures that weft reads; CO-RE finds where the running kernel has them. */
+/* The few fields of kernel structures that weft reads; CO-RE finds where the running kernel has
+ * them. */
 #ifndef BPF_KERNEL_TYPES_H
 #define BPF_KERNEL_TYPES_H
 
@@ -26,6 +27,6 @@ struct task_struct {
 
 #pragma clang attribute pop
 
-#define PF_KTHREAD 0x00200000	/* task_struct.flags, the same since 2.6.27 */
+#define PF_KTHREAD 0x00200000 /* task_struct.flags, the same since 2.6.27 */
 
 #endif

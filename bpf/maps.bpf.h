@@ -16,18 +16,19 @@
 #include "unwinders/unwind.h"
 
 #define MAX_FRAMES (MAX_KERNEL_FRAMES + MAX_USER_FRAMES)
-#define N_CACHED_RULES 1024	/* with 24 bytes each just below the 32 KiB a per-CPU value may have */
+#define N_CACHED_RULES 1024 /* with 24 bytes each just below the 32 KiB a per-CPU value may have \
+			     */
 
 /* Settings, written before loading. */
 const volatile __u32 target_flags = TARGET_ALL;
-const volatile __u32 table_mask = 0;		/* words of the table memory - 1; a power of two - 1 */
+const volatile __u32 table_mask = 0; /* words of the table memory - 1; a power of two - 1 */
 const volatile __u32 snapshot_max_pages = 16;
-const volatile __u32 snapshot_pages_per_second = 8192;	/* on one CPU: 5 ms of copying a second */
-const volatile __u32 ring_wakeup_len = 1;	/* bytes waiting in the ring that wake user space */
-const volatile __u64 sample_period_ns = 0;	/* mean time between samples on one CPU */
+const volatile __u32 snapshot_pages_per_second = 8192; /* on one CPU: 5 ms of copying a second */
+const volatile __u32 ring_wakeup_len = 1;  /* bytes waiting in the ring that wake user space */
+const volatile __u64 sample_period_ns = 0; /* mean time between samples on one CPU */
 const volatile bool is_user_only = false;
 const volatile bool is_kernel_only = false;
-const volatile bool has_task_pt_regs = false;	/* the kernel has bpf_task_pt_regs (5.15) */
+const volatile bool has_task_pt_regs = false; /* the kernel has bpf_task_pt_regs (5.15) */
 
 /* Counters and what one tick leaves to the next. Ticks write, user space reads. */
 struct {
@@ -42,11 +43,11 @@ struct {
 struct scratch {
 	struct unwind u;
 	__u32 is_busy;
-	__u32 is_exec;		/* inside execve: the user registers may be of the image before */
+	__u32 is_exec; /* inside execve: the user registers may be of the image before */
 	struct pt_regs user_regs;
 	__u64 kernel_stack[MAX_KERNEL_FRAMES];
 	struct wire_sample sample;
-	struct wire_frame frames[MAX_FRAMES];	/* follow the sample on the wire too */
+	struct wire_frame frames[MAX_FRAMES]; /* follow the sample on the wire too */
 };
 
 struct {
@@ -147,7 +148,8 @@ static __always_inline struct cpu_state *cpu_state_get(void)
 	return bpf_map_lookup_elem(&cpu_states, &zero);
 }
 
-/* Keeps clang from proving that a bound is not needed and dropping it: the verifier wants to see it. */
+/* Keeps clang from proving that a bound is not needed and dropping it: the verifier wants to see
+ * it. */
 #define OPAQUE(x) asm volatile("" : "+r"(x))
 
 #endif

@@ -13,7 +13,7 @@
 /* What is known of the task before its stack. */
 struct task_image {
 	__u64 vdso;
-	bool has_mm;		/* false: a kernel thread, or one that gave its memory up already */
+	bool has_mm; /* false: a kernel thread, or one that gave its memory up already */
 };
 
 static __always_inline struct task_image sample_identify(struct wire_sample *sample)
@@ -79,7 +79,8 @@ static __always_inline __u32 sample_kernel_frames(void *ctx, struct scratch *s)
 	return n > MAX_KERNEL_FRAMES ? MAX_KERNEL_FRAMES : n;
 }
 
-/* Inside execve the memory may be new while the registers are old: then there is no stack to show. */
+/* Inside execve the memory may be new while the registers are old: then there is no stack to show.
+ */
 static __always_inline bool sample_is_between_images(const struct scratch *s)
 {
 	__u64 word;

@@ -10,18 +10,23 @@
 
 /* Which of the target maps are looked at; a task that any of them has is a target. */
 enum target_flags {
-	TARGET_ALL = 1, TARGET_PIDS = 2, TARGET_TIDS = 4, TARGET_COMMS = 8, TARGET_CGROUPS = 16,
-	TARGET_CHILDREN = 32,	/* a fork of a target pid is one too */
+	TARGET_ALL = 1,
+	TARGET_PIDS = 2,
+	TARGET_TIDS = 4,
+	TARGET_COMMS = 8,
+	TARGET_CGROUPS = 16,
+	TARGET_CHILDREN = 32, /* a fork of a target pid is one too */
 };
 
 /* The image a process runs. A vdso is mapped anew, at a random place, by every exec and by nothing
-   else; so an entry whose vdso is not the one of the task's mm speaks of an image that is no more. */
+   else; so an entry whose vdso is not the one of the task's mm speaks of an image that is no more.
+ */
 struct unwind_process {
-	__u64 start_time_ns;	/* of the group leader, boottime */
+	__u64 start_time_ns; /* of the group leader, boottime */
 	__u64 vdso;
-	__u32 vector;		/* word in the table memory: struct unwind_vector; 0 is none */
+	__u32 vector; /* word in the table memory: struct unwind_vector; 0 is none */
 	__u32 n_mappings;
-	__u32 generation;	/* also the vector's first word, until it is freed */
+	__u32 generation; /* also the vector's first word, until it is freed */
 	__u32 pad;
 };
 
@@ -43,7 +48,7 @@ struct cpu_state {
 	__u64 offset_ns;
 	/* snapshot.bpf.h: pages that may still be copied, and when that was worked out */
 	__u64 n_pages_left, refill_time_ns;
-	__u64 n_samples;	/* for ids */
+	__u64 n_samples; /* for ids */
 };
 
 #define MAX_SNAPSHOT_PAGES 64

@@ -8,76 +8,93 @@
 
 #include <linux/types.h>
 
-#define MAX_USER_FRAMES 1024	/* the declared cap; what it cuts counts as truncated */
-#define MAX_KERNEL_FRAMES 127	/* the kernel's own cap for bpf_get_stack */
+#define MAX_USER_FRAMES 1024  /* the declared cap; what it cuts counts as truncated */
+#define MAX_KERNEL_FRAMES 127 /* the kernel's own cap for bpf_get_stack */
 #define WIRE_COMM_LEN 16
 #define SNAPSHOT_PAGE 4096
 
 enum wire_record_type { WIRE_SAMPLE = 1, WIRE_SNAPSHOT_PAGE = 2 };
 
 enum wire_frame_kind {
-	WIRE_FRAME_KERNEL = 1,	/* addr: kernel text address */
-	WIRE_FRAME_NATIVE = 2,	/* addr: user pc as found: exact for a leaf or after a signal frame, else the return address */
-	WIRE_FRAME_PYTHON = 3, WIRE_FRAME_JAVA = 4, WIRE_FRAME_GO = 5,
+	WIRE_FRAME_KERNEL = 1, /* addr: kernel text address */
+	WIRE_FRAME_NATIVE = 2, /* addr: user pc as found: exact for a leaf or after a signal frame,
+				  else the return address */
+	WIRE_FRAME_PYTHON = 3,
+	WIRE_FRAME_JAVA = 4,
+	WIRE_FRAME_GO = 5,
 };
 
 enum wire_frame_flags {
-	WIRE_FRAME_EXACT = 1,	/* addr is the pc itself, not a return address */
+	WIRE_FRAME_EXACT = 1, /* addr is the pc itself, not a return address */
 	WIRE_FRAME_GUESSED = 2,
 };
 
-struct wire_frame { __u64 addr; __u32 extra; __u8 kind, flags; __u16 pad; };	/* 16 bytes */
+struct wire_frame {
+	__u64 addr;
+	__u32 extra;
+	__u8 kind, flags;
+	__u16 pad;
+}; /* 16 bytes */
 
 /* Registers by DWARF number on x86-64: rax rdx rcx rbx rsi rdi rbp rsp r8..r15, then rip. */
 #define WIRE_N_REGS 17
 
-struct wire_header { __u16 type; __u16 flags; __u32 len; };	/* len: bytes of the whole record */
+struct wire_header {
+	__u16 type;
+	__u16 flags;
+	__u32 len;
+}; /* len: bytes of the whole record */
 
 /* Followed by n_kernel + n_user frames, leaf first, kernel frames first. */
 struct wire_sample {
 	struct wire_header h;
-	__u64 time_ns;		/* CLOCK_MONOTONIC */
-	__u64 id;		/* of this sample: joins its snapshot pages; unique */
-	__u64 start_time_ns;	/* of the process (group leader's start_boottime): with pid its identity */
+	__u64 time_ns;	     /* CLOCK_MONOTONIC */
+	__u64 id;	     /* of this sample: joins its snapshot pages; unique */
+	__u64 start_time_ns; /* of the process (group leader's start_boottime): with pid its
+				identity */
 	__u64 cgroup_id;
-	__u64 weight;		/* what it is worth in the sampler's unit; cpu: 1 tick = the period in ns */
+	__u64 weight; /* what it is worth in the sampler's unit; cpu: 1 tick = the period in ns */
 	__u32 pid, tid, ppid, cpu;
 	__u16 n_kernel, n_user;
-	__u16 end;		/* enum counter: why the user walk ended */
-	__u16 n_pages;		/* snapshot pages sent, when end is END_SNAPSHOT */
-	__u16 snapshot_reason;	/* enum counter: why the kernel half could not go on */
-	__u16 sampler;		/* 0: cpu */
+	__u16 end;	       /* enum counter: why the user walk ended */
+	__u16 n_pages;	       /* snapshot pages sent, when end is END_SNAPSHOT */
+	__u16 snapshot_reason; /* enum counter: why the kernel half could not go on */
+	__u16 sampler;	       /* 0: cpu */
 	__u32 pad;
-	char comm[WIRE_COMM_LEN];	/* of the thread */
-	/* Where the kernel half stopped: registers to go on with when end is END_SNAPSHOT. The first
-	   n_user frames are walked already; regs describe the next frame to push. Bits of valid_regs
-	   say which of them hold (after the first frame only rip, rsp, rbp and what the rules restored). */
+	char comm[WIRE_COMM_LEN]; /* of the thread */
+	/* Where the kernel half stopped: registers to go on with when end is END_SNAPSHOT. The
+	   first n_user frames are walked already; regs describe the next frame to push. Bits of
+	   valid_regs say which of them hold (after the first frame only rip, rsp, rbp and what the
+	   rules restored). */
 	__u64 regs[WIRE_N_REGS];
 	__u32 valid_regs;
-	__u32 regs_flags;	/* WIRE_FRAME_EXACT when regs' rip is a pc, not a return address */
+	__u32 regs_flags; /* WIRE_FRAME_EXACT when regs' rip is a pc, not a return address */
 	struct wire_frame frames[];
 };
 
-/* One page of the user stack, upwards from the stack pointer. A page that was not resident is not sent. */
+/* One page of the user stack, upwards from the stack pointer. A page that was not resident is not
+ * sent. */
 struct wire_snapshot_page {
 	struct wire_header h;
 	__u64 sample_id;
-	__u64 addr;		/* of bytes[0] */
-	__u32 len, pad;		/* bytes that hold */
+	__u64 addr;	/* of bytes[0] */
+	__u32 len, pad; /* bytes that hold */
 	__u8 bytes[];
 };
 
-/* What user space tells the kernel half of one executable mapping; sorted by start, not overlapping. */
+/* What user space tells the kernel half of one executable mapping; sorted by start, not
+ * overlapping. */
 struct unwind_mapping {
-	__u64 start;		/* first address */
+	__u64 start; /* first address */
 	__u64 len;
-	__u64 bias;		/* pc - bias is the ELF virtual address */
-	__u32 table;		/* word index of the table's header in the table memory, 0 when not loaded */
-	__u32 flags;		/* enum unwind_mapping_flags */
+	__u64 bias;  /* pc - bias is the ELF virtual address */
+	__u32 table; /* word index of the table's header in the table memory, 0 when not loaded */
+	__u32 flags; /* enum unwind_mapping_flags */
 };
 
 enum unwind_mapping_flags {
-	UNWIND_MAPPING_USER_ONLY = 1,	/* known to have no table (JIT code, no CFI): straight to a snapshot */
+	UNWIND_MAPPING_USER_ONLY =
+		1, /* known to have no table (JIT code, no CFI): straight to a snapshot */
 };
 
 #endif

@@ -4,9 +4,9 @@
 #define UNWINDERS_ARCH_X86_64_H
 
 /* DWARF register numbers (System V psABI x86-64, figure 3.36). */
-#define REG_FP 6	/* rbp */
-#define REG_SP 7	/* rsp */
-#define REG_PC 16	/* rip, the return address column */
+#define REG_FP 6  /* rbp */
+#define REG_SP 7  /* rsp */
+#define REG_PC 16 /* rip, the return address column */
 #define N_DWARF_REGS 17
 
 /* Offset of the ucontext's general registers from rsp in the rt_sigreturn trampoline: the kernel's
@@ -18,32 +18,42 @@
 #define SIGNAL_GREG_PC 16
 #define SIGNAL_N_GREGS 17
 /* The same order as DWARF numbers. */
-#define SIGNAL_RESTORE(regs, g) do { \
-	(regs)[8] = (g)[0], (regs)[9] = (g)[1], (regs)[10] = (g)[2], (regs)[11] = (g)[3]; \
-	(regs)[12] = (g)[4], (regs)[13] = (g)[5], (regs)[14] = (g)[6], (regs)[15] = (g)[7]; \
-	(regs)[5] = (g)[8], (regs)[4] = (g)[9], (regs)[6] = (g)[10], (regs)[3] = (g)[11]; \
-	(regs)[1] = (g)[12], (regs)[0] = (g)[13], (regs)[2] = (g)[14]; \
-	(regs)[REG_SP] = (g)[SIGNAL_GREG_SP], (regs)[REG_PC] = (g)[SIGNAL_GREG_PC]; \
-} while (0)
+#define SIGNAL_RESTORE(regs, g)                                                                   \
+	do {                                                                                      \
+		(regs)[8] = (g)[0], (regs)[9] = (g)[1], (regs)[10] = (g)[2], (regs)[11] = (g)[3]; \
+		(regs)[12] = (g)[4], (regs)[13] = (g)[5], (regs)[14] = (g)[6],                    \
+		(regs)[15] = (g)[7];                                                              \
+		(regs)[5] = (g)[8], (regs)[4] = (g)[9], (regs)[6] = (g)[10], (regs)[3] = (g)[11]; \
+		(regs)[1] = (g)[12], (regs)[0] = (g)[13], (regs)[2] = (g)[14];                    \
+		(regs)[REG_SP] = (g)[SIGNAL_GREG_SP], (regs)[REG_PC] = (g)[SIGNAL_GREG_PC];       \
+	} while (0)
 
 /* The kernel's struct pt_regs (its uapi names) by DWARF numbers. */
-#define PT_REGS_RESTORE(regs, pt) do { \
-	(regs)[0] = (pt)->rax, (regs)[1] = (pt)->rdx, (regs)[2] = (pt)->rcx, (regs)[3] = (pt)->rbx; \
-	(regs)[4] = (pt)->rsi, (regs)[5] = (pt)->rdi, (regs)[6] = (pt)->rbp, (regs)[7] = (pt)->rsp; \
-	(regs)[8] = (pt)->r8, (regs)[9] = (pt)->r9, (regs)[10] = (pt)->r10, (regs)[11] = (pt)->r11; \
-	(regs)[12] = (pt)->r12, (regs)[13] = (pt)->r13, (regs)[14] = (pt)->r14; \
-	(regs)[15] = (pt)->r15, (regs)[REG_PC] = (pt)->rip; \
-} while (0)
+#define PT_REGS_RESTORE(regs, pt)                                                       \
+	do {                                                                            \
+		(regs)[0] = (pt)->rax, (regs)[1] = (pt)->rdx, (regs)[2] = (pt)->rcx,    \
+		(regs)[3] = (pt)->rbx;                                                  \
+		(regs)[4] = (pt)->rsi, (regs)[5] = (pt)->rdi, (regs)[6] = (pt)->rbp,    \
+		(regs)[7] = (pt)->rsp;                                                  \
+		(regs)[8] = (pt)->r8, (regs)[9] = (pt)->r9, (regs)[10] = (pt)->r10,     \
+		(regs)[11] = (pt)->r11;                                                 \
+		(regs)[12] = (pt)->r12, (regs)[13] = (pt)->r13, (regs)[14] = (pt)->r14; \
+		(regs)[15] = (pt)->r15, (regs)[REG_PC] = (pt)->rip;                     \
+	} while (0)
 #define PT_REGS_IS_USER(pt) (((pt)->cs & 3) == 3)
-#define PT_REGS_IS_64BIT(pt) ((pt)->cs == 0x33)	/* __USER_CS; __USER32_CS is 0x23 */
+#define PT_REGS_IS_64BIT(pt) ((pt)->cs == 0x33) /* __USER_CS; __USER32_CS is 0x23 */
 /* -1 unless a system call is what brought the thread into the kernel. */
 #define PT_REGS_SYSCALL(pt) ((__s64)(pt)->orig_rax)
 #define SYSCALL_EXECVE 59
 #define SYSCALL_EXECVEAT 322
-#define KERNEL_STACK_SIZE 16384	/* THREAD_SIZE; for kernels without bpf_task_pt_regs (before 5.15) */
+#define KERNEL_STACK_SIZE \
+	16384 /* THREAD_SIZE; for kernels without bpf_task_pt_regs (before 5.15) */
 
 /* What a signal handler returns to: mov $15 (rt_sigreturn), %rax; syscall. */
 #define TRAMPOLINE_LEN 9
-#define TRAMPOLINE_CODE { 0x48, 0xc7, 0xc0, 0x0f, 0x00, 0x00, 0x00, 0x0f, 0x05 }
+#define TRAMPOLINE_CODE                                              \
+	{                                                            \
+		0x48, 0xc7, 0xc0, 0x0f, 0x00, 0x00, 0x00, 0x0f, 0x05 \
+	}
 
 #endif

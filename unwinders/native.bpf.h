@@ -37,7 +37,8 @@ static __always_inline struct unwind_rule rule_from_words(__u32 low, __u32 high)
 	return rule;
 }
 
-/* The row that covers the low 16 bits of an address, among n > 0 rows of its page from first on. The comparison is arithmetic: a branch here would be mispredicted every other time. */
+/* The row that covers the low 16 bits of an address, among n > 0 rows of its page from first on.
+ * The comparison is arithmetic: a branch here would be mispredicted every other time. */
 static __always_inline __u32 table_row(const __u32 *memory, __u32 first, __u32 n, __u32 low)
 {
 	for (int i = 0; i < TABLE_SEARCH_STEPS && n > 1; i++) {
@@ -135,7 +136,8 @@ static __always_inline int native_cfa(const struct unwind *u, struct unwind_rule
 		*cfa += rule.cfa_off >> 16;
 		return 0;
 	case CFA_PLT:
-		*cfa = u->regs[REG_SP] + 8 + ((__s32)(u->regs[REG_PC] & 15) >= rule.cfa_off ? 8 : 0);
+		*cfa = u->regs[REG_SP] + 8 +
+		       ((__s32)(u->regs[REG_PC] & 15) >= rule.cfa_off ? 8 : 0);
 		return 0;
 	case CFA_USER:
 		return END_EXPRESSION;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * The walk in the kernel: its loop, why it ends, and what the steps stand on (table memory, mappings,
- * user memory). Steps and searches are global functions with scalar arguments: the verifier looks at
- * each once, whatever the number of frames.
+ * The walk in the kernel: its loop, why it ends, and what the steps stand on (table memory,
+ * mappings, user memory). Steps and searches are global functions with scalar arguments: the
+ * verifier looks at each once, whatever the number of frames.
  */
 #ifndef UNWINDERS_UNWIND_BPF_H
 #define UNWINDERS_UNWIND_BPF_H
@@ -10,7 +10,7 @@
 #include "bpf/maps.bpf.h"
 
 #define UNWIND_GLOBAL __attribute__((noinline))
-#define MAPPING_SEARCH_STEPS 17	/* log2 of the most mappings a process may have, and one */
+#define MAPPING_SEARCH_STEPS 17 /* log2 of the most mappings a process may have, and one */
 
 static __always_inline int read_user(__u64 addr, void *buf, __u32 len)
 {
@@ -43,7 +43,8 @@ static __always_inline __u64 table_long(const __u32 *memory, __u32 i)
 	return *(const __u64 *)&memory[at];
 }
 
-/* The word index of the mapping that has this pc, among n sorted ones from word `first` on; 0: none. */
+/* The word index of the mapping that has this pc, among n sorted ones from word `first` on; 0:
+ * none. */
 UNWIND_GLOBAL __u32 mapping_search(__u32 first, __u32 n, __u64 pc)
 {
 	const __u32 *memory = table_memory();
@@ -141,7 +142,8 @@ static __always_inline bool unwind_set_process(struct unwind *u, __u32 pid, __u6
 	       table_word(memory, u->vector) == u->generation;
 }
 
-/* Walks from s->u on, frames behind the first n_kernel. Returns why it ended, *n_user is how many. */
+/* Walks from s->u on, frames behind the first n_kernel. Returns why it ended, *n_user is how many.
+ */
 static __always_inline int unwind_user(struct scratch *s, __u32 n_kernel, __u32 *n_user)
 {
 	int end = END_MAX_FRAMES;

@@ -9,13 +9,13 @@
 #define ALL_REGS (REG_BIT(WIRE_N_REGS) - 1)
 
 struct unwind {
-	__u64 regs[WIRE_N_REGS];	/* by DWARF number */
-	__u32 valid_regs;		/* REG_BIT()s; only the leaf and what a signal struck have all */
-	__u32 is_exact;			/* the pc is where the thread is, not a return address */
-	struct unwind_mapping map;	/* the mapping found last; len 0: none yet */
+	__u64 regs[WIRE_N_REGS];   /* by DWARF number */
+	__u32 valid_regs;	   /* REG_BIT()s; only the leaf and what a signal struck have all */
+	__u32 is_exact;		   /* the pc is where the thread is, not a return address */
+	struct unwind_mapping map; /* the mapping found last; len 0: none yet */
 	/* The kernel half's only: where the process's mappings are in the table memory. */
 	__u32 vector, n_mappings;
-	__u32 generation;		/* of that vector; unique, never 0 */
+	__u32 generation; /* of that vector; unique, never 0 */
 	__u32 pad;
 };
 

@@ -11,19 +11,24 @@
 
 #include "unwinders/host.h"
 
-#define CODE 0x400000ULL	/* where the file is mapped */
-#define BIAS 0x3f0000ULL	/* so the code's virtual address is 0x10000 */
+#define CODE 0x400000ULL /* where the file is mapped */
+#define BIAS 0x3f0000ULL /* so the code's virtual address is 0x10000 */
 #define STACK 0x7ffd0000ULL
 #define STACK_WORDS 64
 
-enum { WORD_DIRECTORY = TABLE_HEADER_WORDS, WORD_ROWS = WORD_DIRECTORY + 3, N_ROWS = 6,
-       WORD_RULES = WORD_ROWS + N_ROWS, N_RULES = 5 };
+enum {
+	WORD_DIRECTORY = TABLE_HEADER_WORDS,
+	WORD_ROWS = WORD_DIRECTORY + 3,
+	N_ROWS = 6,
+	WORD_RULES = WORD_ROWS + N_ROWS,
+	N_RULES = 5
+};
 
 /* Two pages; rules 1 to 4 are whatever a test puts there. */
 struct world {
 	uint32_t words[WORD_RULES + 2 * N_RULES];
 	uint64_t stack[STACK_WORDS];
-	uint8_t code[16];	/* readable at CODE + 0x3000 */
+	uint8_t code[16]; /* readable at CODE + 0x3000 */
 	struct unwind_host host;
 	struct unwind u;
 	int n_finds;
@@ -66,10 +71,23 @@ static void world_rule(struct world *w, int number, struct unwind_rule rule)
 static void world_init(struct world *w)
 {
 	const uint32_t words[] = {
-		1, 2, N_ROWS, N_RULES, WORD_DIRECTORY, WORD_ROWS, WORD_RULES, sizeof(w->words) / 4,
-		0, 4, N_ROWS,
-		0x0000, 0x1000 | 1 << 16, 0x2000 | 2 << 16, 0x3000,	/* page 0x1.... */
-		0x0000 | 3 << 16, 0x8000 | 4 << 16,	/* page 0x2.... */
+		1,
+		2,
+		N_ROWS,
+		N_RULES,
+		WORD_DIRECTORY,
+		WORD_ROWS,
+		WORD_RULES,
+		sizeof(w->words) / 4,
+		0,
+		4,
+		N_ROWS,
+		0x0000,
+		0x1000 | 1 << 16,
+		0x2000 | 2 << 16,
+		0x3000, /* page 0x1.... */
+		0x0000 | 3 << 16,
+		0x8000 | 4 << 16, /* page 0x2.... */
 	};
 
 	memset(w, 0, sizeof(*w));
@@ -90,11 +108,14 @@ static void world_init(struct world *w)
 
 static void finds_the_row_that_covers_an_address(void **state)
 {
-	static const struct { uint64_t vaddr; int rule; } cases[] = {
-		{ 0xffff, 0 }, { 0x10000, 0 }, { 0x10fff, 0 }, { 0x11000, 1 }, { 0x11fff, 1 },
-		{ 0x12000, 2 }, { 0x12fff, 2 }, { 0x13000, 0 }, { 0x1ffff, 0 }, { 0x20000, 3 },
-		{ 0x27fff, 3 }, { 0x28000, 4 }, { 0x2ffff, 4 }, { 0x30000, 0 },
-		{ 0x1000000011000, 0 }, { UINT64_MAX, 0 },
+	static const struct {
+		uint64_t vaddr;
+		int rule;
+	} cases[] = {
+		{ 0xffff, 0 },	{ 0x10000, 0 }, { 0x10fff, 0 },		{ 0x11000, 1 },
+		{ 0x11fff, 1 }, { 0x12000, 2 }, { 0x12fff, 2 },		{ 0x13000, 0 },
+		{ 0x1ffff, 0 }, { 0x20000, 3 }, { 0x27fff, 3 },		{ 0x28000, 4 },
+		{ 0x2ffff, 4 }, { 0x30000, 0 }, { 0x1000000011000, 0 }, { UINT64_MAX, 0 },
 	};
 	struct world w;
 
@@ -145,7 +166,11 @@ static void each_rule_moves_to_the_caller_it_describes(void **state)
 		{ { CFA_REG, REG_FP, FP_AT_FP, 0, 16 }, 0x1015, 22, 0x1014, true },
 		{ { CFA_REG, REG_FP, FP_UNKNOWN, 0, 16 }, 0x1015, 22, 0, false },
 		{ { CFA_REG, 10, FP_SAME, 0, 0 }, 0x101d, 30, STACK + 160, true },
-		{ { CFA_DEREF, REG_FP, FP_AT_FP, 0, (8 << 16) | (uint16_t)-8 }, 0x1020, 33, 0x1014, true },
+		{ { CFA_DEREF, REG_FP, FP_AT_FP, 0, (8 << 16) | (uint16_t)-8 },
+		  0x1020,
+		  33,
+		  0x1014,
+		  true },
 	};
 	struct world w;
 
@@ -161,7 +186,8 @@ static void each_rule_moves_to_the_caller_it_describes(void **state)
 		assert_int_equal(!!(w.u.valid_regs & REG_BIT(REG_FP)), cases[i].is_fp_known);
 		if (cases[i].is_fp_known)
 			assert_int_equal(w.u.regs[REG_FP], cases[i].fp);
-		assert_int_equal(w.u.valid_regs & ~REG_BIT(REG_FP), REG_BIT(REG_PC) | REG_BIT(REG_SP));
+		assert_int_equal(w.u.valid_regs & ~REG_BIT(REG_FP),
+				 REG_BIT(REG_PC) | REG_BIT(REG_SP));
 		assert_int_equal(w.u.is_exact, 0);
 	}
 }
@@ -234,30 +260,43 @@ static void every_end_has_its_reason(void **state)
 	} cases[] = {
 		{ .what = "outermost", .rule = { .cfa = CFA_END }, .end = END_ROOT },
 		{ .what = "expression", .rule = { .cfa = CFA_USER }, .end = END_EXPRESSION },
-		{ .what = "lost register", .rule = { .cfa = CFA_REG, .reg = 10 },
-		  .valid_regs = REG_BIT(REG_SP) | REG_BIT(REG_PC), .end = END_EXPRESSION },
+		{ .what = "lost register",
+		  .rule = { .cfa = CFA_REG, .reg = 10 },
+		  .valid_regs = REG_BIT(REG_SP) | REG_BIT(REG_PC),
+		  .end = END_EXPRESSION },
 		{ .what = "unknown kind", .rule = { .cfa = 15 }, .end = END_BAD_RULE },
-		{ .what = "unknown frame pointer kind", .rule = { CFA_REG, REG_SP, 9, 0, 8 },
+		{ .what = "unknown frame pointer kind",
+		  .rule = { CFA_REG, REG_SP, 9, 0, 8 },
 		  .end = END_BAD_RULE },
 		{ .what = "no rule", .rule = { .cfa = CFA_NONE }, .end = END_NO_RULE },
 		{ .what = "no table", .no_table = true, .end = END_NO_TABLE },
 		{ .what = "no mapping", .pc = 0x1000, .end = END_NO_MAPPING },
-		{ .what = "down the stack", .rule = { CFA_REG, REG_SP, FP_SAME, 0, -8 },
+		{ .what = "down the stack",
+		  .rule = { CFA_REG, REG_SP, FP_SAME, 0, -8 },
 		  .end = END_NOT_ADVANCING },
-		{ .what = "in place", .rule = { CFA_REG, REG_SP, FP_SAME, 0, 0 },
+		{ .what = "in place",
+		  .rule = { CFA_REG, REG_SP, FP_SAME, 0, 0 },
 		  .end = END_NOT_ADVANCING },
-		{ .what = "return address unreadable", .rule = { CFA_REG, REG_SP, FP_SAME, 0, 4096 },
+		{ .what = "return address unreadable",
+		  .rule = { CFA_REG, REG_SP, FP_SAME, 0, 4096 },
 		  .end = END_READ_FAULT },
-		{ .what = "pair unreadable", .rule = { CFA_REG, REG_SP, FP_AT_CFA, -16, 4096 },
+		{ .what = "pair unreadable",
+		  .rule = { CFA_REG, REG_SP, FP_AT_CFA, -16, 4096 },
 		  .end = END_READ_FAULT },
-		{ .what = "frame pointer unreadable", .rule = { CFA_REG, REG_SP, FP_AT_CFA, 4096, 8 },
+		{ .what = "frame pointer unreadable",
+		  .rule = { CFA_REG, REG_SP, FP_AT_CFA, 4096, 8 },
 		  .end = END_READ_FAULT },
-		{ .what = "CFA unreadable", .rule = { CFA_DEREF, REG_SP, FP_SAME, 0, 4096 },
+		{ .what = "CFA unreadable",
+		  .rule = { CFA_DEREF, REG_SP, FP_SAME, 0, 4096 },
 		  .end = END_READ_FAULT },
-		{ .what = "ucontext unreadable", .rule = { .cfa = CFA_SIGNAL }, .sp = 0x10,
+		{ .what = "ucontext unreadable",
+		  .rule = { .cfa = CFA_SIGNAL },
+		  .sp = 0x10,
 		  .end = END_READ_FAULT },
-		{ .what = "return address 0", .rule = { CFA_REG, REG_SP, FP_SAME, 0, 8 },
-		  .sp = STACK, .end = END_ROOT },
+		{ .what = "return address 0",
+		  .rule = { CFA_REG, REG_SP, FP_SAME, 0, 8 },
+		  .sp = STACK,
+		  .end = END_ROOT },
 	};
 	struct world w;
 
@@ -284,7 +323,8 @@ static void survives_mutation(void **state)
 	for (size_t bit = 0; bit < sizeof(w.words) * 8; bit++) {
 		world_init(&w);
 		for (int i = 1; i < N_RULES; i++)
-			world_rule(&w, i, (struct unwind_rule){ CFA_REG, REG_SP, FP_AT_CFA, -16, 32 });
+			world_rule(&w, i,
+				   (struct unwind_rule){ CFA_REG, REG_SP, FP_AT_CFA, -16, 32 });
 		w.words[bit / 32] ^= 1U << bit % 32;
 		for (int i = 0; i < 4; i++) {
 			if (native_step(&w.u))
