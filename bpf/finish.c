@@ -1,0 +1,145 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "bpf/finish.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "bpf/counters.h"
+#include "bpf/shared.h"
+#include "bpf/tables.h"
+#include "core/mem.h"
+#include "runtimes/process.h"
+#include "symbolizer/object.h"
+#include "unwinders/arch.h"
+#include "unwinders/snapshot.h"
+
+struct finisher {
+	struct processes *ps;
+	struct tables *tables;
+	size_t max_pages;
+	/* of the stack that is being finished */
+	struct process *proc;
+	struct mem *mem; /* made when it is first read */
+	uint8_t page_known[MAX_SNAPSHOT_PAGES];
+	uint8_t stack[MAX_SNAPSHOT_PAGES * SNAPSHOT_PAGE];
+};
+
+struct finisher *finisher_new(struct processes *ps, struct tables *tables, size_t max_pages)
+{
+	struct finisher *f = calloc(1, sizeof(*f));
+
+	if (!f)
+		return NULL;
+	f->ps = ps;
+	f->tables = tables;
+	f->max_pages = max_pages;
+	return f;
+}
+
+void finisher_free(struct finisher *f)
+{
+	free(f);
+}
+
+static bool find(void *ctx, uint64_t pc, struct code_region *out)
+{
+	struct finisher *f = ctx;
+	const struct mapping *m = process_mapping(f->ps, f->proc, pc);
+	struct object_table t;
+	const void *code;
+	uint64_t vaddr;
+
+	if (!m)
+		return false;
+	*out = (struct code_region){ .start = m->start, .end = m->end, .bias = m->bias };
+	if (!m->object)
+		return true;
+	t = tables_get(f->tables, m->object);
+	out->table = t.table;
+	out->cfi = t.cfi;
+	if (object_section(m->object, ".text", &code, &out->code_len, &vaddr)) {
+		out->code = code;
+		out->code_start = vaddr + m->bias;
+	}
+	return true;
+}
+
+/* Code that JITs wrote, data. The process may be gone, or its pid another's: then what is read
+   makes no sense and proves nothing. */
+static int read_target(void *ctx, uint64_t addr, void *buf, size_t len)
+{
+	struct finisher *f = ctx;
+
+	if (f->proc->exit_time_ns)
+		return -ESRCH;
+	if (!f->mem)
+		f->mem = mem_live(f->proc->pid);
+	return f->mem ? mem_read(f->mem, addr, buf, len) : -ENOMEM;
+}
+
+static bool function(void *ctx, uint64_t pc, uint64_t *start, uint64_t *size)
+{
+	struct finisher *f = ctx;
+	const struct mapping *m = process_mapping(f->ps, f->proc, pc);
+
+	if (!m || !m->object || !object_function(m->object, pc - m->bias, start, size))
+		return false;
+	*start += m->bias;
+	return true;
+}
+
+/* Puts the pages side by side. */
+static void set_stack(struct finisher *f, struct snapshot *s, const struct queued_sample *q)
+{
+	s->stack_start = s->regs[REG_SP] & ~(uint64_t)(SNAPSHOT_PAGE - 1);
+	s->stack = f->stack;
+	s->page_known = f->page_known;
+	memset(f->page_known, 0, sizeof(f->page_known));
+	for (size_t i = 0; i < q->n_pages; i++) {
+		const struct wire_snapshot_page *page = q->pages[i];
+		uint64_t at = (page->addr - s->stack_start) / SNAPSHOT_PAGE;
+
+		if (page->addr < s->stack_start || at >= MAX_SNAPSHOT_PAGES ||
+		    page->len != SNAPSHOT_PAGE)
+			continue;
+		memcpy(f->stack + at * SNAPSHOT_PAGE, page->bytes, SNAPSHOT_PAGE);
+		f->page_known[at] = 1;
+		if (s->stack_len < (at + 1) * SNAPSHOT_PAGE)
+			s->stack_len = (at + 1) * SNAPSHOT_PAGE;
+	}
+	s->is_cut = s->stack_len >= f->max_pages * SNAPSHOT_PAGE;
+}
+
+int finish_stack(struct finisher *f, struct process *proc, const struct queued_sample *q,
+		 struct wire_frame *out, size_t *n, size_t max)
+{
+	const struct wire_sample *sample = q->sample;
+	struct snapshot s = {
+		.valid_regs = sample->valid_regs,
+		.is_exact = sample->regs_flags & WIRE_FRAME_EXACT,
+		.ctx = f,
+		.find = find,
+		.read = read_target,
+		.function = function,
+	};
+	int end;
+
+	if (!proc) {
+		if (*n < max)
+			out[(*n)++] = (struct wire_frame){
+				.addr = sample->regs[WIRE_N_REGS - 1],
+				.kind = WIRE_FRAME_NATIVE,
+				.flags = (uint8_t)sample->regs_flags,
+			};
+		return END_NO_PROCESS;
+	}
+	memcpy(s.regs, sample->regs, sizeof(s.regs));
+	f->proc = proc;
+	set_stack(f, &s, q);
+	end = snapshot_walk(&s, out, n, max);
+	mem_free(f->mem);
+	f->mem = NULL;
+	f->proc = NULL;
+	return end;
+}

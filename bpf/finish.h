@@ -1,0 +1,23 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Finishes the stack of a sample that left the kernel half as a snapshot. */
+#ifndef BPF_FINISH_H
+#define BPF_FINISH_H
+
+#include <stddef.h>
+
+#include "bpf/sample_queue.h"
+
+struct finisher;
+struct process;
+struct processes;
+struct tables;
+
+/* Both are borrowed. max_pages: of a snapshot, as the kernel half was told. */
+struct finisher *finisher_new(struct processes *ps, struct tables *tables, size_t max_pages);
+void finisher_free(struct finisher *f);
+/* Appends frames to the *n of out, up to max; loads the tables of the files it passes. proc may be
+   NULL. Returns why the walk ended: enum counter. */
+int finish_stack(struct finisher *f, struct process *proc, const struct queued_sample *q,
+		 struct wire_frame *out, size_t *n, size_t max);
+
+#endif

@@ -1,0 +1,33 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Keeps the kernel half's picture of processes up to date: which mappings each has, and which of
+ * them have an unwind table. A process is told of when it is first sampled or runs exec, and again
+ * when its mappings changed.
+ */
+#ifndef BPF_FOLLOW_H
+#define BPF_FOLLOW_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "runtimes/process.h"
+
+struct follower;
+struct unwind_maps;
+
+/* Both are borrowed. */
+struct follower *follower_new(struct processes *ps, struct unwind_maps *maps);
+void follower_free(struct follower *f);
+
+/* An event that was applied to the processes just now. */
+void follower_event(struct follower *f, const struct process_event *ev);
+/* A process that was sampled: is_stale when the kernel half did not know where it was. */
+void follower_sample(struct follower *f, struct process *proc, uint64_t start_time_ns,
+		     uint64_t time_ns, bool is_stale);
+/* Tells the kernel half what changed since the last call. */
+void follower_flush(struct follower *f);
+/* The process, or the program it runs, is about to be forgotten. */
+void follower_drop(struct follower *f, struct process *proc);
+
+#endif

@@ -1,0 +1,256 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "bpf/kernel_half.h"
+
+#include <bpf/bpf.h>
+#include <errno.h>
+#include <linux/perf_event.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include "bpf/cpus.h"
+#include "bpf/shared.h"
+#include "core/log.h"
+#include "core/options.h"
+#include "weft.skel.h"
+
+#define DEFAULT_FREQ 99
+#define DEFAULT_MEMORY (UINT64_C(48) << 20)
+#define MAX_PROCESSES 8192 /* known to the kernel half at a time; further ones send snapshots */
+#define NS_PER_S UINT64_C(1000000000)
+/* Ticks per sample. The square of the golden ratio: of all numbers it is the farthest from every
+   simple fraction, so the grid of ticks stays with no multiple or fraction of the sampling period.
+ */
+#define TICKS_PER_SAMPLE 2.618033988749895
+#define MIN_TICK_NS 10000 /* the kernel's own limit for cpu-clock */
+
+static int print_libbpf(enum libbpf_print_level level, const char *fmt, va_list args)
+{
+	char line[1024];
+
+	if (level == LIBBPF_DEBUG)
+		return 0;
+	vsnprintf(line, sizeof(line), fmt, args);
+	line[strcspn(line, "\n")] = '\0';
+	log_debug("%s", line);
+	return 0;
+}
+
+static uint64_t power_of_two_below(uint64_t n)
+{
+	uint64_t p = 1;
+
+	while (p <= n / 2)
+		p *= 2;
+	return p;
+}
+
+/* Half the budget for tables and mappings; the ring holds half a second of ordinary samples. */
+static void set_sizes(struct kernel_half *k, const struct options *opt)
+{
+	uint64_t memory = opt->memory ? opt->memory : DEFAULT_MEMORY;
+	uint64_t words = power_of_two_below(memory / 2) / 4, ring = UINT64_C(1) << 19;
+	uint64_t wanted = NS_PER_S / k->period_ns * (uint64_t)cpus_possible() * 2048;
+
+	if (words < 16384)
+		words = 16384;
+	if (words > UINT64_C(1) << 27) /* the verifier lets a pointer move by 2^29 */
+		words = UINT64_C(1) << 27;
+	k->n_table_words = (uint32_t)words;
+	while (ring < wanted && ring < memory / 16)
+		ring *= 2;
+	bpf_map__set_value_size(k->skel->maps.table_words, (uint32_t)words * 4);
+	bpf_map__set_max_entries(k->skel->maps.unwind_processes, MAX_PROCESSES);
+	bpf_map__set_max_entries(k->skel->maps.ring, (uint32_t)ring);
+	k->skel->rodata->table_mask = (uint32_t)words - 1;
+	k->skel->rodata->ring_wakeup_len = (uint32_t)(ring / 8);
+}
+
+static void set_options(struct kernel_half *k, const struct options *opt)
+{
+	size_t pages = opt->snapshot_size / SNAPSHOT_PAGE;
+
+	if (opt->snapshot_size)
+		k->skel->rodata->snapshot_max_pages =
+			pages < MAX_SNAPSHOT_PAGES ? (uint32_t)pages : MAX_SNAPSHOT_PAGES;
+	k->skel->rodata->is_user_only = opt->user_only;
+	k->skel->rodata->is_kernel_only = opt->kernel_only;
+	k->skel->rodata->sample_period_ns = k->period_ns;
+	k->skel->rodata->has_task_pt_regs =
+		libbpf_probe_bpf_helper(BPF_PROG_TYPE_PERF_EVENT, BPF_FUNC_task_pt_regs, NULL) == 1;
+}
+
+static void log_load_error(int err)
+{
+	if (err == -EPERM || err == -EACCES)
+		log_error("cannot load BPF programs: CAP_BPF or CAP_PERFMON is missing (uid %d)\n"
+			  "  this shell:  sudo setcap cap_bpf,cap_perfmon,cap_sys_ptrace,"
+			  "cap_dac_read_search,cap_checkpoint_restore,cap_syslog=ep"
+			  " $(command -v weft)\n"
+			  "  in a container: see `weft doctor`",
+			  (int)getuid());
+	else
+		log_error("cannot load BPF programs: %s (-v says more)", strerror(-err));
+}
+
+int kernel_half_open(struct kernel_half *k, const struct options *opt)
+{
+	int err;
+
+	*k = (struct kernel_half){ .stats_fd = -1 };
+	libbpf_set_print(print_libbpf);
+	k->period_ns = NS_PER_S / (opt->freq ? opt->freq : DEFAULT_FREQ);
+	err = targets_init(&k->targets, opt);
+	if (err)
+		return err;
+	k->skel = weft_bpf__open();
+	if (!k->skel) {
+		log_load_error(-errno);
+		return -errno;
+	}
+	set_sizes(k, opt);
+	set_options(k, opt);
+	targets_configure(&k->targets, k->skel);
+	err = weft_bpf__load(k->skel);
+	if (err) {
+		log_load_error(err);
+		return err == -EACCES ? -EPERM : err;
+	}
+	if (opt->stats)
+		k->stats_fd = bpf_enable_stats(BPF_STATS_RUN_TIME);
+	return 0;
+}
+
+/* -ENODEV: the CPU is offline. */
+static int open_tick(const struct kernel_half *k, int cpu, uint64_t tick_ns)
+{
+	struct perf_event_attr attr = {
+		.type = PERF_TYPE_SOFTWARE,
+		.size = sizeof(attr),
+		.config = PERF_COUNT_SW_CPU_CLOCK,
+		.sample_period = tick_ns,
+		.exclude_idle = 1,
+		.disabled = 1,
+	};
+	int fd = (int)syscall(SYS_perf_event_open, &attr, -1, cpu, -1, PERF_FLAG_FD_CLOEXEC);
+
+	if (fd < 0)
+		return errno == EACCES ? -EPERM : -errno;
+	if (ioctl(fd, PERF_EVENT_IOC_SET_BPF, bpf_program__fd(k->skel->progs.cpu_tick)) < 0) {
+		int err = -errno;
+
+		close(fd);
+		return err;
+	}
+	return fd;
+}
+
+static int open_ticks(struct kernel_half *k)
+{
+	uint64_t tick_ns = (uint64_t)((double)k->period_ns / TICKS_PER_SAMPLE);
+	int n_cpus = cpus_possible();
+
+	if (tick_ns < MIN_TICK_NS)
+		tick_ns = MIN_TICK_NS;
+	k->tick_fds = calloc((size_t)n_cpus, sizeof(*k->tick_fds));
+	if (!k->tick_fds)
+		return -ENOMEM;
+	for (int cpu = 0; cpu < n_cpus; cpu++) {
+		int fd = open_tick(k, cpu, tick_ns);
+
+		if (fd == -ENODEV)
+			continue;
+		if (fd < 0)
+			return fd;
+		k->tick_fds[k->n_ticks++] = fd;
+	}
+	return 0;
+}
+
+int kernel_half_start(struct kernel_half *k, const struct options *opt)
+{
+	int err = open_ticks(k);
+
+	if (err) {
+		log_error("cannot sample: perf_event_open: %s%s", strerror(-err),
+			  err == -EPERM ? ": CAP_PERFMON is missing (see `weft doctor`)" : "");
+		return err;
+	}
+	k->skel->links.process_fork = bpf_program__attach(k->skel->progs.process_fork);
+	if (!k->skel->links.process_fork) {
+		log_error("cannot follow forks: %s", strerror(errno));
+		return -errno;
+	}
+	err = targets_fill(&k->targets, k->skel, opt);
+	for (size_t i = 0; !err && i < k->n_ticks; i++) {
+		if (ioctl(k->tick_fds[i], PERF_EVENT_IOC_ENABLE, 0) < 0)
+			err = -errno;
+	}
+	return err;
+}
+
+void kernel_half_stop(struct kernel_half *k)
+{
+	for (size_t i = 0; i < k->n_ticks; i++)
+		ioctl(k->tick_fds[i], PERF_EVENT_IOC_DISABLE, 0);
+}
+
+void kernel_half_close(struct kernel_half *k)
+{
+	for (size_t i = 0; i < k->n_ticks; i++)
+		close(k->tick_fds[i]);
+	free(k->tick_fds);
+	k->tick_fds = NULL;
+	k->n_ticks = 0;
+	if (k->stats_fd >= 0)
+		close(k->stats_fd);
+	weft_bpf__destroy(k->skel);
+	k->skel = NULL;
+	targets_deinit(&k->targets);
+}
+
+void kernel_half_count(const struct kernel_half *k, uint64_t sums[N_COUNTERS])
+{
+	int n_cpus = cpus_possible();
+	struct cpu_state *states = calloc((size_t)n_cpus, sizeof(*states));
+	uint32_t zero = 0;
+
+	if (states && !bpf_map_lookup_elem(bpf_map__fd(k->skel->maps.cpu_states), &zero, states)) {
+		for (int cpu = 0; cpu < n_cpus; cpu++) {
+			for (int i = 0; i < N_COUNTERS; i++)
+				sums[i] += states[cpu].counters[i];
+		}
+	}
+	free(states);
+}
+
+uint64_t kernel_half_memory(const struct kernel_half *k)
+{
+	uint64_t sum = 0;
+	struct bpf_map *map;
+
+	bpf_object__for_each_map(map, k->skel->obj)
+	{
+		uint64_t len = bpf_map__value_size(map), n = bpf_map__max_entries(map);
+
+		switch (bpf_map__type(map)) {
+		case BPF_MAP_TYPE_PERCPU_ARRAY:
+			sum += len * n * (uint64_t)cpus_possible();
+			break;
+		case BPF_MAP_TYPE_HASH:
+			/* about 64 bytes an element go to the kernel's own bookkeeping */
+			sum += (len + bpf_map__key_size(map) + 64) * n;
+			break;
+		case BPF_MAP_TYPE_RINGBUF:
+			sum += n;
+			break;
+		default:
+			sum += len * n;
+		}
+	}
+	return sum;
+}

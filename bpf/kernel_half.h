@@ -1,0 +1,40 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The kernel half as user space holds it: the loaded BPF programs and maps, sized by the memory
+ * budget, and the perf events that tick. Nothing is pinned: it all goes when the process goes.
+ */
+#ifndef BPF_KERNEL_HALF_H
+#define BPF_KERNEL_HALF_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "bpf/counters.h"
+#include "bpf/targets.h"
+
+struct options;
+struct weft_bpf;
+
+struct kernel_half {
+	struct weft_bpf *skel;
+	struct targets targets;
+	uint32_t n_table_words;
+	uint64_t period_ns; /* mean time between samples on one CPU */
+	int *tick_fds;	    /* of each CPU, -1 where there is none */
+	size_t n_ticks;
+	int stats_fd; /* while the kernel counts the programs' time; -1 */
+};
+
+/* Loads everything; nothing ticks yet. Logs what is missing. -EPERM, -ENOTSUP, ... */
+int kernel_half_open(struct kernel_half *k, const struct options *opt);
+/* Ticks begin. */
+int kernel_half_start(struct kernel_half *k, const struct options *opt);
+/* Ticks end; those under way have ended when this returns. */
+void kernel_half_stop(struct kernel_half *k);
+void kernel_half_close(struct kernel_half *k);
+
+/* Adds the kernel half's counters to sums. */
+void kernel_half_count(const struct kernel_half *k, uint64_t sums[N_COUNTERS]);
+uint64_t kernel_half_memory(const struct kernel_half *k);
+
+#endif

@@ -1,0 +1,404 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "bpf/live.h"
+
+#include <bpf/bpf.h>
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/epoll.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "bpf/finish.h"
+#include "bpf/follow.h"
+#include "bpf/kernel_half.h"
+#include "bpf/sample_labels.h"
+#include "bpf/sample_queue.h"
+#include "bpf/sideband.h"
+#include "bpf/tables.h"
+#include "bpf/unwind_maps.h"
+#include "core/log.h"
+#include "core/options.h"
+#include "core/profile.h"
+#include "runtimes/process.h"
+#include "runtimes/runtime.h"
+#include "symbolizer/kallsyms.h"
+#include "symbolizer/object.h"
+#include "weft.skel.h"
+
+#define MAX_STACK (MAX_KERNEL_FRAMES + MAX_USER_FRAMES)
+#define NS_PER_S UINT64_C(1000000000)
+/* Records are stamped a little before they can be read; a time this long past is complete. */
+#define SETTLE_NS 500000
+/* Between two looks into the buffers: a storm of events must not mean a storm of wake-ups. */
+#define MIN_PUMP_NS 1000000
+/* Samples of a process that ended may still be under way for that long. */
+#define EXPIRE_NS (5 * NS_PER_S)
+
+struct live {
+	struct kernel_half kernel;
+	struct sideband *sideband;
+	struct ring_buffer *ring;
+	int epoll_fd;
+	struct objects *objects;
+	struct processes *processes;
+	struct unwind_maps *maps;
+	struct tables *tables;
+	struct follower *follower;
+	struct finisher *finisher;
+	struct sample_queue *queue;
+	struct kallsyms *kallsyms;
+	/* of the profile that is being filled */
+	struct profile *profile;
+	struct explain *explain;
+	struct sample_labels *labels;
+	bool is_stopped;
+	uint64_t open_ns, start_ns, first_sample_ns, last_pump_ns, last_expire_ns;
+	uint64_t unix_offset_ns;       /* CLOCK_REALTIME - CLOCK_MONOTONIC */
+	uint64_t counters[N_COUNTERS]; /* what is counted here and nowhere else */
+	struct wire_frame frames[MAX_STACK];
+	uint32_t locations[MAX_STACK + 2];
+};
+
+static uint64_t clock_ns(clockid_t clock)
+{
+	struct timespec t;
+
+	clock_gettime(clock, &t);
+	return (uint64_t)t.tv_sec * NS_PER_S + (uint64_t)t.tv_nsec;
+}
+
+static uint64_t now_ns(void)
+{
+	return clock_ns(CLOCK_MONOTONIC);
+}
+
+static int on_record(void *ctx, void *record, size_t len)
+{
+	struct live *l = ctx;
+
+	if (sample_queue_add(l->queue, record, len))
+		l->counters[TICK_LOST_ERROR]++;
+	return 0;
+}
+
+static void on_drop(void *ctx, struct process *proc)
+{
+	struct live *l = ctx;
+
+	if (l->explain)
+		explain_drop_process(l->explain, proc);
+	follower_drop(l->follower, proc);
+}
+
+static int make_parts(struct live *l, const struct options *opt)
+{
+	struct object_options objects = {
+		.debug_dirs = opt->debug_dirs.items,
+		.debuginfod = opt->debuginfod,
+		.memory = opt->memory / 4,
+	};
+	const struct bpf_map *words = l->kernel.skel->maps.table_words;
+	const struct bpf_map *processes = l->kernel.skel->maps.unwind_processes;
+
+	l->objects = objects_new(&objects);
+	l->processes = l->objects ? processes_new(l->objects) : NULL;
+	l->maps = unwind_maps_new(bpf_map__fd(words), l->kernel.n_table_words,
+				  bpf_map__fd(processes));
+	l->tables = l->maps ? tables_new(l->maps, opt->memory / 16) : NULL;
+	if (!l->processes || !l->tables)
+		return -ENOMEM;
+	l->follower = follower_new(l->processes, l->maps);
+	l->finisher =
+		finisher_new(l->processes, l->tables, l->kernel.skel->rodata->snapshot_max_pages);
+	l->queue = sample_queue_new();
+	l->ring = ring_buffer__new(bpf_map__fd(l->kernel.skel->maps.ring), on_record, l, NULL);
+	if (!l->follower || !l->finisher || !l->queue || !l->ring)
+		return -ENOMEM;
+	processes_on_drop(l->processes, on_drop, l);
+	return 0;
+}
+
+static int watch(struct live *l)
+{
+	struct epoll_event ev = { .events = EPOLLIN };
+
+	l->epoll_fd = epoll_create1(EPOLL_CLOEXEC);
+	if (l->epoll_fd < 0)
+		return -errno;
+	if (epoll_ctl(l->epoll_fd, EPOLL_CTL_ADD, ring_buffer__epoll_fd(l->ring), &ev) < 0)
+		return -errno;
+	return sideband_watch(l->sideband, l->epoll_fd);
+}
+
+/* Events are followed before the first tick; what was there before is read when it is first seen.
+ */
+static int live_open(struct source *src, const struct options *opt)
+{
+	struct live *l = src->priv;
+	int err;
+
+	l->epoll_fd = -1;
+	l->open_ns = now_ns();
+	l->unix_offset_ns = clock_ns(CLOCK_REALTIME) - l->open_ns;
+	err = kernel_half_open(&l->kernel, opt);
+	if (err)
+		return err;
+	err = make_parts(l, opt);
+	if (err) {
+		log_error("cannot set up sampling: %s", strerror(-err));
+		return err;
+	}
+	l->sideband = sideband_new(&err);
+	err = err ? err : watch(l);
+	if (err) {
+		log_error("cannot follow processes: perf_event_open: %s", strerror(-err));
+		return err;
+	}
+	err = kernel_half_start(&l->kernel, opt);
+	l->start_ns = now_ns();
+	return err;
+}
+
+static void live_close(struct source *src)
+{
+	struct live *l = src->priv;
+
+	kernel_half_stop(&l->kernel);
+	processes_free(l->processes);
+	explain_free(l->explain);
+	sample_labels_free(l->labels);
+	finisher_free(l->finisher);
+	follower_free(l->follower);
+	tables_free(l->tables);
+	unwind_maps_free(l->maps);
+	objects_free(l->objects);
+	kallsyms_free(l->kallsyms);
+	sample_queue_free(l->queue);
+	ring_buffer__free(l->ring);
+	sideband_free(l->sideband);
+	if (l->epoll_fd > 0)
+		close(l->epoll_fd);
+	kernel_half_close(&l->kernel);
+}
+
+static void set_header(const struct live *l, struct profile *p)
+{
+	struct profile_header *h = profile_header(p);
+
+	h->sample_types[0] =
+		(struct value_type){ profile_string(p, "samples"), profile_string(p, "count") };
+	h->sample_types[1] =
+		(struct value_type){ profile_string(p, "cpu"), profile_string(p, "nanoseconds") };
+	h->n_sample_types = 2;
+	h->default_sample_type = profile_string(p, "cpu");
+	h->period_type = h->sample_types[1];
+	h->period = (int64_t)l->kernel.period_ns;
+	h->time_ns = (int64_t)(l->start_ns + l->unix_offset_ns);
+}
+
+/* Kernel symbols take a while to read: the first samples wait in the ring meanwhile. */
+static int begin_profile(struct live *l, struct profile *p)
+{
+	int err = 0;
+
+	if (l->profile)
+		return l->profile == p ? 0 : -EINVAL;
+	if (!l->kallsyms)
+		l->kallsyms = kallsyms_load(NULL, &err);
+	if (!l->kallsyms)
+		log_info("kernel functions have no names: %s", strerror(-err));
+	l->explain = explain_new(l->processes, l->objects, l->kallsyms, p);
+	l->labels = sample_labels_new(p);
+	if (!l->explain || !l->labels)
+		return -ENOMEM;
+	l->profile = p;
+	set_header(l, p);
+	return 0;
+}
+
+static void apply_event(struct live *l, const struct process_event *ev)
+{
+	if (!targets_want(&l->kernel.targets, ev))
+		return;
+	processes_apply(l->processes, ev);
+	follower_event(l->follower, ev);
+}
+
+/* The frames of a sample into l->frames, the walk finished if it was not. Returns its end. */
+static int sample_frames(struct live *l, struct process *proc, const struct queued_sample *q,
+			 size_t *n)
+{
+	const struct wire_sample *s = q->sample;
+	size_t max = s->n_kernel + (size_t)MAX_USER_FRAMES;
+
+	*n = s->n_kernel + (size_t)s->n_user;
+	if (*n > MAX_STACK)
+		*n = MAX_STACK;
+	memcpy(l->frames, s->frames, *n * sizeof(*s->frames));
+	if (s->end == END_SNAPSHOT)
+		return finish_stack(l->finisher, proc, q, l->frames, n,
+				    max < MAX_STACK ? max : MAX_STACK);
+	if (s->end == END_SNAPSHOT_BUDGET && *n < MAX_STACK)
+		l->frames[(*n)++] = (struct wire_frame){ .addr = s->regs[WIRE_N_REGS - 1],
+							 .kind = WIRE_FRAME_NATIVE,
+							 .flags = (uint8_t)s->regs_flags };
+	return s->end < N_COUNTERS ? s->end : END_NO_PROCESS;
+}
+
+static void add_sample(struct live *l, const struct queued_sample *q)
+{
+	const struct wire_sample *s = q->sample;
+	int64_t values[MAX_VALUES] = { 1, (int64_t)s->weight };
+	struct process *proc;
+	size_t n;
+	int end;
+
+	proc = processes_find(l->processes, (pid_t)s->pid, s->start_time_ns, s->time_ns);
+	end = sample_frames(l, proc, q, &n);
+	l->counters[end]++;
+	if (proc)
+		follower_sample(l->follower, proc, s->start_time_ns, s->time_ns,
+				s->snapshot_reason == END_NO_PROCESS ||
+					s->snapshot_reason == END_NO_MAPPING);
+	n = explain_stack(l->explain, proc, s->time_ns, l->frames, n, end, l->locations);
+	profile_add(l->profile, profile_stack(l->profile, l->locations, n),
+		    sample_labels_get(l->labels, s, proc, l->processes),
+		    s->time_ns + l->unix_offset_ns, values);
+	if (!l->first_sample_ns)
+		l->first_sample_ns = s->time_ns;
+}
+
+/* Events and samples in the order they happened, up to a time. */
+static void merge(struct live *l, uint64_t until_ns)
+{
+	for (;;) {
+		uint64_t sample_ns = sample_queue_time(l->queue);
+		const struct process_event *ev;
+		struct queued_sample q;
+
+		ev = sideband_next(l->sideband, sample_ns < until_ns ? sample_ns : until_ns);
+		if (ev)
+			apply_event(l, ev);
+		else if (sample_ns <= until_ns && sample_queue_take(l->queue, &q))
+			add_sample(l, &q);
+		else
+			return;
+	}
+}
+
+static void wait_for_records(struct live *l, int timeout_ms)
+{
+	struct epoll_event events[8];
+	uint64_t since = now_ns() - l->last_pump_ns;
+
+	if (since < MIN_PUMP_NS)
+		usleep((useconds_t)((MIN_PUMP_NS - since) / 1000));
+	epoll_wait(l->epoll_fd, events, 8, timeout_ms);
+	l->last_pump_ns = now_ns();
+}
+
+static int live_pump(struct source *src, struct profile *p, int timeout_ms)
+{
+	struct live *l = src->priv;
+	int err = begin_profile(l, p);
+	uint64_t now;
+
+	if (err)
+		return err;
+	if (!l->is_stopped)
+		wait_for_records(l, timeout_ms);
+	now = now_ns();
+	sideband_read(l->sideband);
+	ring_buffer__consume(l->ring);
+	sample_queue_sort(l->queue);
+	merge(l, l->is_stopped ? UINT64_MAX : now - SETTLE_NS);
+	follower_flush(l->follower);
+	if (now - l->last_expire_ns > NS_PER_S) {
+		processes_expire(l->processes, now - EXPIRE_NS);
+		l->last_expire_ns = now;
+	}
+	err = profile_error(p);
+	return err ? err : !l->is_stopped;
+}
+
+const struct source_ops source_live = {
+	.name = "live",
+	.help = "samples running processes",
+	.priv_size = sizeof(struct live),
+	.open = live_open,
+	.pump = live_pump,
+	.close = live_close,
+};
+
+void live_stop(struct source *src)
+{
+	struct live *l = src->priv;
+
+	kernel_half_stop(&l->kernel);
+	l->is_stopped = true;
+}
+
+void live_counters(struct source *src, uint64_t counters[N_COUNTERS])
+{
+	struct live *l = src->priv;
+	const uint64_t *of_processes = processes_counters(l->processes);
+
+	for (int i = 0; i < N_COUNTERS; i++)
+		counters[i] = l->counters[i] + of_processes[i];
+	kernel_half_count(&l->kernel, counters);
+	counters[EVENTS_LOST] += sideband_lost(l->sideband);
+	counters[TABLES_OVER_BUDGET] += tables_over_budget(l->tables);
+	counters[SYMBOLS_REFUSED] += objects_refused(l->objects);
+}
+
+void live_finish(struct source *src, struct profile *p)
+{
+	static const char *const names[] = {
+#define X(id, name, text) name,
+		TICK_COUNTERS(X) END_REASONS(X) OTHER_COUNTERS(X)
+#undef X
+	};
+	struct live *l = src->priv;
+	uint64_t counters[N_COUNTERS];
+
+	if (l->explain)
+		explain_symbolize(l->explain);
+	live_counters(src, counters);
+	for (int i = 0; i < N_COUNTERS; i++)
+		profile_count(p, names[i], counters[i]);
+	profile_header(p)->duration_ns = (int64_t)(now_ns() - l->start_ns);
+}
+
+static void add_program(struct live_stats *out, const struct bpf_program *prog)
+{
+	struct bpf_prog_info info = { 0 };
+	uint32_t len = sizeof(info);
+
+	if (bpf_obj_get_info_by_fd(bpf_program__fd(prog), &info, &len))
+		return;
+	out->programs[out->n_programs++] = (struct live_program){
+		.name = bpf_program__name(prog),
+		.run_time_ns = info.run_time_ns,
+		.run_cnt = info.run_cnt,
+	};
+}
+
+void live_stats(struct source *src, struct live_stats *out)
+{
+	struct live *l = src->priv;
+
+	*out = (struct live_stats){
+		.attach_ns = l->start_ns - l->open_ns,
+		.first_sample_ns = l->first_sample_ns ? l->first_sample_ns - l->open_ns : 0,
+		.map_bytes = kernel_half_memory(&l->kernel) + sideband_memory(l->sideband),
+		.user_bytes = objects_memory(l->objects) + processes_memory(l->processes) +
+			      sample_queue_memory(l->queue) + tables_memory(l->tables),
+	};
+	if (l->kallsyms)
+		out->user_bytes += kallsyms_memory(l->kallsyms);
+	if (l->explain)
+		out->user_bytes += explain_memory(l->explain);
+	add_program(out, l->kernel.skel->progs.cpu_tick);
+	add_program(out, l->kernel.skel->progs.process_fork);
+}

@@ -1,0 +1,46 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The live source: loads the kernel half, attaches the CPU sampler, follows processes by the
+ * kernel's side-band, and turns wire samples into samples of the profile.
+ *
+ * How a recording goes: source_open() samples already when it returns; source_pump() again and
+ * again; live_stop(); source_pump() until it returns 0 (what was under way); live_finish(); export;
+ * source_close(). All pumps are given the same profile.
+ */
+#ifndef BPF_LIVE_H
+#define BPF_LIVE_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "bpf/counters.h"
+#include "core/source.h"
+
+extern const struct source_ops source_live;
+
+/* No more ticks: everything after this is draining. */
+void live_stop(struct source *src);
+/* Names what is not named yet and writes the accounting into the profile. */
+void live_finish(struct source *src, struct profile *p);
+
+/* The sums of both halves so far, by enum counter. */
+void live_counters(struct source *src, uint64_t counters[N_COUNTERS]);
+
+struct live_program {
+	const char *name;
+	uint64_t run_time_ns, run_cnt; /* 0 unless options.stats asked the kernel to count */
+};
+
+struct live_stats {
+	struct live_program programs[4];
+	size_t n_programs;
+	uint64_t first_sample_ns; /* from source_open() to the first tick that became a sample; 0:
+				     none */
+	uint64_t attach_ns;	  /* from source_open() to sampling */
+	uint64_t map_bytes;	  /* BPF maps and the side-band's buffers */
+	uint64_t user_bytes;	  /* of what this source allocated, symbols included */
+};
+
+void live_stats(struct source *src, struct live_stats *out);
+
+#endif

@@ -1,0 +1,246 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "bpf/targets.h"
+
+#include <bpf/bpf.h>
+#include <ctype.h>
+#include <dirent.h>
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "bpf/cgroup.h"
+#include "bpf/shared.h"
+#include "core/log.h"
+#include "core/options.h"
+#include "core/scoped.h"
+#include "runtimes/process.h"
+#include "weft.skel.h"
+
+#define MAX_PIDS 16384	/* target processes at a time, all their children included */
+#define MAX_LISTED 1024 /* threads, names, cgroups */
+
+/* The process of a thread; 0 when there is no such thread. */
+static pid_t process_of(pid_t tid)
+{
+	char path[64], line[128];
+	SCOPED(fclose) FILE *f = NULL;
+	int pid = 0;
+
+	snprintf(path, sizeof(path), "/proc/%d/status", tid);
+	f = fopen(path, "re");
+	while (f && fgets(line, sizeof(line), f)) {
+		if (sscanf(line, "Tgid: %d", &pid) == 1)
+			break;
+	}
+	return pid;
+}
+
+static int add_cgroup_pid(void *ctx, pid_t pid)
+{
+	struct targets *t = ctx;
+
+	return pid_set_add(&t->pids, pid);
+}
+
+/* On a machine with cgroup v1 only a task has no cgroup id to compare: its members are taken. */
+static int init_cgroups(struct targets *t, const struct options *opt)
+{
+	for (size_t i = 0; i < opt->cgroups.n; i++) {
+		const char *path = opt->cgroups.items[i];
+		bool is_v2;
+		int err = cgroup_find(path, &is_v2, NULL, 0);
+
+		if (!err && is_v2) {
+			t->flags |= TARGET_CGROUPS;
+			continue;
+		}
+		if (!err)
+			err = cgroup_for_each_pid(path, add_cgroup_pid, t);
+		if (err) {
+			log_error("no such cgroup: %s", path);
+			return err;
+		}
+		t->flags |= TARGET_PIDS;
+		t->follows_children = true;
+	}
+	return 0;
+}
+
+int targets_init(struct targets *t, const struct options *opt)
+{
+	int err;
+
+	*t = (struct targets){ .follows_children = !opt->no_children };
+	if (opt->pids.n)
+		t->flags |= TARGET_PIDS;
+	if (opt->tids.n)
+		t->flags |= TARGET_TIDS;
+	if (opt->comms.n)
+		t->flags |= TARGET_COMMS;
+	for (size_t i = 0; i < opt->pids.n; i++) {
+		if (pid_set_add(&t->pids, opt->pids.items[i]) == -ENOMEM)
+			return -ENOMEM;
+	}
+	for (size_t i = 0; i < opt->tids.n; i++) {
+		if (pid_set_add(&t->pids, process_of(opt->tids.items[i])) == -ENOMEM)
+			return -ENOMEM;
+	}
+	err = init_cgroups(t, opt);
+	if (err)
+		return err;
+	if (opt->all || !t->flags)
+		t->flags = TARGET_ALL;
+	if ((t->flags & TARGET_PIDS) && t->follows_children)
+		t->flags |= TARGET_CHILDREN;
+	return 0;
+}
+
+void targets_configure(const struct targets *t, struct weft_bpf *skel)
+{
+	bpf_map__set_max_entries(skel->maps.target_pids, t->flags & TARGET_PIDS ? MAX_PIDS : 1);
+	bpf_map__set_max_entries(skel->maps.target_tids, t->flags & TARGET_TIDS ? MAX_LISTED : 1);
+	bpf_map__set_max_entries(skel->maps.target_comms, t->flags & TARGET_COMMS ? MAX_LISTED : 1);
+	bpf_map__set_max_entries(skel->maps.target_cgroups,
+				 t->flags & TARGET_CGROUPS ? MAX_LISTED : 1);
+	skel->rodata->target_flags = t->flags;
+}
+
+static int put(struct bpf_map *map, const void *key)
+{
+	const uint32_t one = 1;
+
+	return bpf_map_update_elem(bpf_map__fd(map), key, &one, BPF_ANY) ? -errno : 0;
+}
+
+static pid_t parent_of(pid_t pid)
+{
+	char path[64], line[512];
+	SCOPED(fclose) FILE *f = NULL;
+	const char *after;
+	int parent = 0;
+
+	snprintf(path, sizeof(path), "/proc/%d/stat", pid);
+	f = fopen(path, "re");
+	if (!f || !fgets(line, sizeof(line), f))
+		return 0;
+	after = strrchr(line, ')');
+	return after && sscanf(after + 1, " %*c %d", &parent) == 1 ? parent : 0;
+}
+
+/* Adds processes whose parent is in the set. Returns how many that were, or -errno. */
+static int add_children(struct targets *t, struct bpf_map *map)
+{
+	SCOPED(closedir) DIR *proc = opendir("/proc");
+	const struct dirent *e;
+	int n = 0;
+
+	while (proc && (e = readdir(proc))) {
+		pid_t pid = isdigit((unsigned char)e->d_name[0])
+				    ? (pid_t)strtol(e->d_name, NULL, 10)
+				    : 0;
+		int err;
+
+		if (!pid || pid_set_has(&t->pids, pid) || !pid_set_has(&t->pids, parent_of(pid)))
+			continue;
+		err = pid_set_add(&t->pids, pid);
+		err = err ? err : put(map, &pid);
+		if (err)
+			return err;
+		n++;
+	}
+	return n;
+}
+
+static int fill_pids(struct targets *t, struct bpf_map *map, const struct options *opt)
+{
+	/* Threads' processes are in the set for their events, but are no targets. */
+	for (size_t i = 0; i < t->pids.n_slots; i++) {
+		pid_t pid = t->pids.slots[i];
+		bool is_listed = pid && !opt->tids.n;
+
+		for (size_t k = 0; pid && k < opt->pids.n; k++)
+			is_listed |= opt->pids.items[k] == pid;
+		if (is_listed && put(map, &pid))
+			return -E2BIG;
+	}
+	while (t->flags & TARGET_CHILDREN) {
+		int n = add_children(t, map);
+
+		if (n <= 0)
+			return n;
+	}
+	return 0;
+}
+
+static int add_cgroup_id(void *ctx, uint64_t id)
+{
+	return put(ctx, &id);
+}
+
+int targets_fill(struct targets *t, struct weft_bpf *skel, const struct options *opt)
+{
+	int err = 0;
+
+	t->pids_fd = bpf_map__fd(skel->maps.target_pids);
+	if (t->flags & TARGET_PIDS)
+		err = fill_pids(t, skel->maps.target_pids, opt);
+	for (size_t i = 0; !err && i < opt->tids.n; i++)
+		err = put(skel->maps.target_tids, &opt->tids.items[i]);
+	for (size_t i = 0; !err && i < opt->comms.n; i++) {
+		char comm[WIRE_COMM_LEN] = "";
+
+		snprintf(comm, sizeof(comm), "%s", opt->comms.items[i]);
+		err = put(skel->maps.target_comms, comm);
+	}
+	for (size_t i = 0; !err && (t->flags & TARGET_CGROUPS) && i < opt->cgroups.n; i++)
+		err = cgroup_for_each_id(opt->cgroups.items[i], add_cgroup_id,
+					 skel->maps.target_cgroups);
+	if (err)
+		log_error("too many targets: %s", strerror(-err));
+	return err;
+}
+
+void targets_deinit(struct targets *t)
+{
+	pid_set_deinit(&t->pids);
+}
+
+/* The main thread of a process may end before others do. */
+static bool has_threads(pid_t pid)
+{
+	char path[64];
+	struct stat st;
+
+	snprintf(path, sizeof(path), "/proc/%d/task", pid);
+	return stat(path, &st) == 0 && st.st_nlink > 3;
+}
+
+static void end_process(struct targets *t, pid_t pid)
+{
+	uint32_t key = (uint32_t)pid;
+
+	if (has_threads(pid))
+		return;
+	pid_set_remove(&t->pids, pid);
+	bpf_map_delete_elem(t->pids_fd, &key);
+}
+
+bool targets_want(struct targets *t, const struct process_event *ev)
+{
+	bool is_wanted;
+
+	if (t->flags & (TARGET_ALL | TARGET_COMMS | TARGET_CGROUPS))
+		return true;
+	if (ev->type == PROCESS_FORK && ev->pid != ev->parent) {
+		/* A pid is new: whatever had it before is gone. */
+		if (t->follows_children && pid_set_has(&t->pids, ev->parent))
+			pid_set_add(&t->pids, ev->pid);
+		else
+			pid_set_remove(&t->pids, ev->pid);
+	}
+	is_wanted = pid_set_has(&t->pids, ev->pid);
+	if (is_wanted && ev->type == PROCESS_EXIT && ev->pid == ev->tid)
+		end_process(t, ev->pid);
+	return is_wanted;
+}

@@ -1,0 +1,38 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Who is sampled: the options' pids (and their children), threads, command names and cgroups, put
+ * into the maps that bpf/target.bpf.h looks at; and the same question asked about a process in the
+ * side-band's events. Sampling of other tasks costs one filtered tick.
+ */
+#ifndef BPF_TARGETS_H
+#define BPF_TARGETS_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "bpf/pid_set.h"
+
+struct options;
+struct process_event;
+struct weft_bpf;
+
+struct targets {
+	uint32_t flags;	     /* enum target_flags */
+	struct pid_set pids; /* of which events matter, when flags has TARGET_PIDS alone */
+	bool follows_children;
+	int pids_fd; /* the map target_pids; borrowed */
+};
+
+/* What the options ask for; before the kernel half is loaded. -ENOENT: no such cgroup (logged). */
+int targets_init(struct targets *t, const struct options *opt);
+/* Sizes the maps; before loading. */
+void targets_configure(const struct targets *t, struct weft_bpf *skel);
+/* Fills the maps; after loading, with the fork program attached, so that no child is missed. */
+int targets_fill(struct targets *t, struct weft_bpf *skel, const struct options *opt);
+void targets_deinit(struct targets *t);
+
+/* Follows forks and exits in both halves; true when the event is of a process that may be sampled.
+ */
+bool targets_want(struct targets *t, const struct process_event *ev);
+
+#endif
