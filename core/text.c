@@ -40,6 +40,12 @@ static bool is_unsafe(uint32_t c)
 	       (c >= 0x2028 && c <= 0x202e) || (c >= 0x2060 && c <= 0x206f) || c == 0xfeff;
 }
 
+/* Nearly all there is: worth a way of its own. */
+static bool is_printable_ascii(char c)
+{
+	return c >= ' ' && c <= '~';
+}
+
 /* One character or bad byte of s as text that is safe on a terminal; how many bytes of s it was. */
 static size_t safe_char(const char *s, size_t len, char shown[8])
 {
@@ -66,8 +72,15 @@ const char *text_safe(const char *s, char *out, size_t size)
 	if (!size)
 		return out;
 	while (len) {
-		size_t n = safe_char(s, len, shown), room = strlen(shown);
+		size_t n, room;
 
+		if (is_printable_ascii(*s) && size - used > 1) {
+			out[used++] = *s++;
+			len--;
+			continue;
+		}
+		n = safe_char(s, len, shown);
+		room = strlen(shown);
 		if (room >= size - used)
 			break;
 		memcpy(out + used, shown, room);
@@ -108,63 +121,76 @@ int text_is_utf8(const char *s, size_t len)
 
 void text_put_utf8(const char *s, size_t len, FILE *out)
 {
+	size_t valid = 0; /* bytes not written yet */
 	uint32_t c;
 
-	while (len) {
-		size_t n = text_char(s, len, &c);
+	while (valid < len) {
+		size_t n = text_char(s + valid, len - valid, &c);
 
+		valid += n;
 		if (n)
-			fwrite(s, 1, n, out);
-		else
-			fputs(REPLACEMENT, out);
-		s += n ? n : 1;
-		len -= n ? n : 1;
+			continue;
+		fwrite(s, 1, valid, out);
+		fputs(REPLACEMENT, out);
+		s += valid + 1;
+		len -= valid + 1;
+		valid = 0;
 	}
+	if (len)
+		fwrite(s, 1, len, out);
 }
 
-/* One character of a JSON string. What HTML or old JavaScript would take for syntax is escaped. */
-static void put_json_char(uint32_t c, const char *bytes, size_t n, FILE *out)
+/* Characters that end a JSON string, or that HTML or old JavaScript would take for syntax. */
+static bool is_plain_json(uint32_t c)
+{
+	return c != '"' && c != '\\' && c != '<' && c != '>' && c != '&' && c != '\'' &&
+	       !is_unsafe(c);
+}
+
+static void put_json_escape(uint32_t c, FILE *out)
 {
 	switch (c) {
 	case '"':
+		fputs("\\\"", out);
+		break;
 	case '\\':
-		fputc('\\', out);
-		fputc((int)c, out);
-		return;
+		fputs("\\\\", out);
+		break;
 	case '\n':
 		fputs("\\n", out);
-		return;
+		break;
 	case '\t':
 		fputs("\\t", out);
-		return;
-	case '<':
-	case '>':
-	case '&':
-	case '\'':
 		break;
 	default:
-		if (!is_unsafe(c)) {
-			fwrite(bytes, 1, n, out);
-			return;
-		}
+		fprintf(out, "\\u%04x", c);
 	}
-	fprintf(out, "\\u%04x", c);
 }
 
 void text_put_json(const char *s, size_t len, FILE *out)
 {
+	size_t plain = 0; /* bytes not written yet */
 	uint32_t c;
 
 	fputc('"', out);
-	while (len) {
-		size_t n = text_char(s, len, &c);
+	while (plain < len) {
+		size_t n = text_char(s + plain, len - plain, &c);
 
+		if (n && is_plain_json(c)) {
+			plain += n;
+			continue;
+		}
+		fwrite(s, 1, plain, out);
 		if (n)
-			put_json_char(c, s, n, out);
+			put_json_escape(c, out);
 		else
 			fputs(REPLACEMENT, out);
-		s += n ? n : 1;
-		len -= n ? n : 1;
+		n = n ? n : 1;
+		s += plain + n;
+		len -= plain + n;
+		plain = 0;
 	}
+	if (len)
+		fwrite(s, 1, len, out);
 	fputc('"', out);
 }
