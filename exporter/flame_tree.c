@@ -13,6 +13,11 @@ struct path { /* what makes a node another node */
 	uint32_t parent, frame;
 };
 
+struct frame_key { /* what makes a frame another frame */
+	uint32_t name, module;
+	uint16_t kind, is_inlined;
+};
+
 struct links {
 	uint32_t first_child, next_sibling;
 };
@@ -21,7 +26,8 @@ struct flame_tree {
 	struct intern *strings, *frames, *paths;
 	struct flame_node *nodes; /* by node number */
 	struct links *links;
-	size_t cap_nodes;
+	struct flame_frame *known_frames; /* by frame number */
+	size_t cap_nodes, cap_frames;
 	uint32_t n_values, n_negative;
 	bool failed;
 };
@@ -36,6 +42,7 @@ void flame_tree_free(struct flame_tree *t)
 	intern_free(t->frames);
 	intern_free(t->paths);
 	free(t->nodes);
+	free(t->known_frames);
 	free(t->links);
 	free(t);
 }
@@ -60,29 +67,44 @@ static uint32_t copy_string(struct flame_tree *t, const struct profile *p, uint3
 	return add_string(t, profile_get_string(p, id), profile_string_len(p, id));
 }
 
-static bool reserve_node(struct flame_tree *t, uint32_t node)
+/* Makes room for index n of an array that grows by doubling. */
+static bool reserve(void *array, size_t *cap, size_t n, size_t size)
 {
-	size_t cap = t->cap_nodes ? t->cap_nodes * 2 : 1024;
-	struct flame_node *nodes;
+	size_t want = *cap ? *cap * 2 : 1024;
+	void **a = array, *grown;
 
-	if (node < t->cap_nodes)
+	if (n < *cap)
 		return true;
-	nodes = realloc(t->nodes, cap * sizeof(*nodes));
-	if (!nodes)
+	grown = realloc(*a, want * size);
+	if (!grown)
 		return false;
-	t->nodes = nodes;
-	t->cap_nodes = cap;
+	*a = grown;
+	*cap = want;
 	return true;
+}
+
+/* The number of a frame, which is the one with the same key; 0 without memory. */
+static uint32_t number_frame(struct flame_tree *t, const struct flame_frame *f)
+{
+	struct frame_key key = { f->name, f->module, f->kind, f->is_inlined };
+	uint32_t known = intern_count(t->frames);
+	uint32_t id = intern_add(t->frames, &key, sizeof(key));
+
+	if (!id || !reserve(&t->known_frames, &t->cap_frames, id, sizeof(*t->known_frames)))
+		return 0;
+	if (id > known || !t->known_frames[id].file)
+		t->known_frames[id] = *f;
+	return id;
 }
 
 /* The child of parent with this frame, made if it is new; 0 without memory. */
 static uint32_t add_node(struct flame_tree *t, uint32_t parent, const struct flame_frame *f)
 {
 	uint32_t known = intern_count(t->paths);
-	struct path path = { parent, intern_add(t->frames, f, sizeof(*f)) };
+	struct path path = { parent, number_frame(t, f) };
 	uint32_t node = path.frame ? intern_add(t->paths, &path, sizeof(path)) : 0;
 
-	if (!node || !reserve_node(t, node)) {
+	if (!node || !reserve(&t->nodes, &t->cap_nodes, node, sizeof(*t->nodes))) {
 		t->failed = true;
 		return 0;
 	}
@@ -302,7 +324,8 @@ struct flame_tree *flame_tree_new(const struct profile *p, bool with_threads, ui
 	t->strings = intern_new();
 	t->frames = intern_new();
 	t->paths = intern_new();
-	if (!t->strings || !t->frames || !t->paths || !reserve_node(t, 0))
+	if (!t->strings || !t->frames || !t->paths ||
+	    !reserve(&t->nodes, &t->cap_nodes, 0, sizeof(*t->nodes)))
 		return NULL;
 	memset(&t->nodes[0], 0, sizeof(t->nodes[0]));
 	t->n_values = profile_get_header(p)->n_sample_types;
@@ -348,7 +371,7 @@ const struct flame_node *flame_tree_node(const struct flame_tree *t, uint32_t no
 
 const struct flame_frame *flame_tree_frame(const struct flame_tree *t, uint32_t frame)
 {
-	return intern_get(t->frames, frame, NULL);
+	return &t->known_frames[frame];
 }
 
 const char *flame_tree_string(const struct flame_tree *t, uint32_t string, size_t *len)

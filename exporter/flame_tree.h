@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The call tree of a profile, root first: samples with the same path of frames are one node. A
- * frame is what people tell apart: name, module, file, kind, and whether it was inlined. The first
+ * frame is what people tell apart: name, module, kind, and whether it was inlined. The first
  * level is the process, the second, if asked for, the thread (both from the samples' labels;
  * without such a label the level is not there).
  *
@@ -21,11 +21,11 @@ enum { FLAME_PROCESS = N_FRAME_KINDS, FLAME_THREAD, FLAME_LEFT_OUT };
 
 #define FLAME_MANY_LINES UINT32_MAX
 
-struct flame_frame {		     /* no padding: interned as bytes */
-	uint32_t name, module, file; /* flame_tree_string() */
-	uint32_t start_line;
-	uint16_t kind; /* enum frame_kind or FLAME_* */
+struct flame_frame {
+	uint32_t name, module; /* flame_tree_string() */
+	uint16_t kind;	       /* enum frame_kind or FLAME_* */
 	uint16_t is_inlined;
+	uint32_t file, start_line; /* of its function, as the first that knew has it */
 };
 
 struct flame_node {

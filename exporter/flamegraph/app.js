@@ -81,14 +81,16 @@ function readAddress() {
 function showTree() {
 	const tree = treeFor(state.reversed, state.threads && profile.hasThreads);
 
-	if (tree !== flame.tree || state.type !== flame.type) {
+	const isSame = tree === flame.tree && state.type === flame.type;
+
+	if (!isSame) {
 		flame.show(tree, state.type);
 		showLegend(byId("legend"), colors.legend(baseTree(), state.type), profile, colors.dark);
 	}
 	if (!(state.zoom > 0 && state.zoom < tree.n))
 		state.zoom = 0;
 	showSearch();
-	showZoom(false);
+	showZoom(isSame);
 }
 
 function showZoom(moves) {
@@ -105,7 +107,7 @@ function showTable() {
 	const isOpen = state.table, base = baseTree(), scope = byId("scope");
 	const top = state.reversed ? 0 : state.zoom;
 
-	byId("top").hidden = !isOpen;
+	byId("top").hidden = byId("divider").hidden = !isOpen;
 	byId("table").setAttribute("aria-pressed", isOpen);
 	document.querySelector("main").classList.toggle("split", isOpen);
 	if (!isOpen)
@@ -195,6 +197,9 @@ function pick(fn) {
 	state.picked = state.picked === fn ? -1 : fn;
 	showSearch();
 	showZoom(false);
+	// On a phone the table lies over the graph.
+	if (small.matches && state.picked >= 0)
+		change({ table: false });
 }
 
 function zoomToFunction(fn) {
@@ -221,6 +226,7 @@ function back() {
 function select(node) {
 	flame.select(node);
 	showStatusOf(node);
+	byId("spoken").textContent = byId("status").textContent;
 	tip.hide();
 }
 
@@ -315,6 +321,27 @@ function nextTheme() {
 	paint();
 }
 
+// The border between graph and table, by pointer or arrow keys.
+function listenToDivider() {
+	const divider = byId("divider"), top = byId("top");
+	const resize = width => top.style.width = Math.max(240, Math.min(innerWidth - 300, width)) + "px";
+
+	divider.addEventListener("pointerdown", e => divider.setPointerCapture(e.pointerId));
+	divider.addEventListener("pointermove", e => {
+		if (divider.hasPointerCapture(e.pointerId))
+			resize(top.getBoundingClientRect().right - e.clientX - 6);
+	});
+	divider.addEventListener("keydown", e => {
+		const step = { ArrowLeft: 40, ArrowRight: -40 }[e.key];
+
+		if (step) {
+			resize(top.offsetWidth + step);
+			e.stopPropagation();
+			e.preventDefault();
+		}
+	});
+}
+
 function listen() {
 	const canvas = byId("canvas"), toggle = flag => () => change({ [flag]: !state[flag] });
 
@@ -329,6 +356,15 @@ function listen() {
 		clearTimeout(typing);
 		typing = setTimeout(() => searchFor(e.target.value), 100);
 	});
+	document.addEventListener("copy", e => {
+		const node = flame.selected >= 0 ? flame.selected : flame.hovered;
+
+		if (node >= 0 && getSelection().isCollapsed && e.target !== byId("query")) {
+			e.clipboardData.setData("text/plain", flame.tree.of(node).name);
+			e.preventDefault();
+		}
+	});
+	listenToDivider();
 	byId("pattern").addEventListener("click", toggle("pattern"));
 	for (const flag of ["icicle", "reversed", "threads", "table"])
 		byId(flag).addEventListener("click", toggle(flag));

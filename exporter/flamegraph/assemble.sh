@@ -22,7 +22,7 @@ as_array() { # NAME FILE
 
 (cd "$dir" && cat "$@") | squeeze >"$tmp/script"
 squeeze <"$dir/page.css" >"$tmp/style"
-policy="default-src 'none'; script-src '$(digest "$tmp/script")'; style-src '$(digest "$tmp/style")'; img-src data:; base-uri 'none'; form-action 'none'"
+policy="default-src 'none'; script-src '$(digest "$tmp/script")'; style-src '$(digest "$tmp/style")'; img-src data:; base-uri 'none'; form-action 'none'; require-trusted-types-for 'script'; trusted-types 'none'"
 
 part=$tmp/top
 : >"$part"

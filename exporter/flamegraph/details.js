@@ -195,7 +195,7 @@ const KEYS = [
 	["Esc", "leave the search, then back"], ["Backspace", "back"], ["← → ↑ ↓", "move through the frames"],
 	["0", "zoom out all the way"], ["i", "flame or icicle: root below or on top"],
 	["r", "reversed: leaf functions first, their callers beyond"], ["c", "colour by language or by module"],
-	["t", "top table"], ["d", "dark, light or as the system"], ["?", "this help"],
+	["Ctrl C", "copy the frame's name"], ["t", "top table"], ["d", "dark, light or as the system"], ["?", "this help"],
 ];
 
 function openHelp(dialog) {

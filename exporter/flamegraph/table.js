@@ -91,7 +91,7 @@ class TopTable {
 			row.sum = sum += row.flat;
 		[...this.head.children].forEach((cell, i) => cell.setAttribute("aria-sort",
 			i === column ? isUp ? "ascending" : "descending" : "none"));
-		this.panel.setAttribute("aria-rowcount", this.rows.length + 1);
+		this.body.parentElement.setAttribute("aria-rowcount", this.rows.length + 1);
 		this.spacer.style.height = this.rows.length * TABLE_ROW + "px";
 		this.active = -1;
 		this.body.scrollTop = 0;
@@ -103,10 +103,11 @@ class TopTable {
 
 		line.className = "row";
 		line.setAttribute("role", "row");
+		line.id = "row" + this.lines.length;
 		for (const column of COLUMNS) {
 			const cell = document.createElement("div");
 
-			cell.setAttribute("role", "cell");
+			cell.setAttribute("role", "gridcell");
 			cell.className = column.key;
 			line.append(cell);
 		}
@@ -136,6 +137,8 @@ class TopTable {
 		line.style.transform = `translateY(${index * TABLE_ROW}px)`;
 		line.setAttribute("aria-rowindex", index + 2);
 		line.classList.toggle("active", index === this.active);
+		if (index === this.active)
+			this.body.setAttribute("aria-activedescendant", line.id);
 		line.setAttribute("aria-selected", row.id === this.picked);
 		line.title = row.fn.module ? `${row.fn.name}\n${row.fn.module}` : row.fn.name;
 		COLUMNS.forEach((column, i) => line.children[i].textContent = column.of(row, this));

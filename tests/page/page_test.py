@@ -66,8 +66,13 @@ def policy_allows_exactly_this_script_and_style(b, pages):
         assert f"{directive} 'sha256-{digest}'" in policy, policy
     assert policy.startswith("default-src 'none'")
     b.open(pages.path["demo"])
-    b.js("""(() => { const s = document.createElement("script"); s.textContent = "window.hacked = 1";
-        document.body.append(s); document.body.insertAdjacentHTML("beforeend", "<img src=x onerror='window.hacked=1'>"); })()""")
+    for attempt in ("const s = document.createElement('script'); s.append('window.hacked = 1'); document.body.append(s);",
+                    "const i = document.createElement('img'); i.setAttribute('onerror', 'window.hacked = 1'); i.src = 'x'; document.body.append(i);",
+                    "document.body.insertAdjacentHTML('beforeend', '<img src=x onerror=window.hacked=1>');",
+                    "setTimeout('window.hacked = 1', 0);", "const e = document.createElement('p'); e.setAttribute('style', 'color: red'); "
+                    "document.body.append(e); if (e.style.color === 'red') window.hacked = 1;", "location.href = 'javascript:window.hacked=1';"):
+        b.js(f"(() => {{ try {{ {attempt} }} catch (e) {{ }} }})()")
+    b.js("new Promise(done => setTimeout(done, 50))")
     equal(b.js("window.hacked"), None)
 
 
@@ -247,6 +252,19 @@ def table_sorts_picks_and_zooms(b, pages):
 
 
 @test()
+def border_between_graph_and_table_moves(b, pages):
+    b.open(pages.path["demo"])
+    before, (x, y) = b.js("byId('top').offsetWidth"), b.center("#divider")
+    b.mouse("mouseMoved", x, y)
+    b.mouse("mousePressed", x, y, button="left", clickCount=1)
+    b.mouse("mouseMoved", x - 100, y, button="left", buttons=1)
+    b.mouse("mouseReleased", x - 100, y, button="left", clickCount=1)
+    equal(b.js("byId('top').offsetWidth"), before + 100)
+    b.settle()
+    equal(b.js("flame.width === flame.panel.clientWidth"), True)
+
+
+@test()
 def twenty_thousand_rows_scroll_smoothly(b, pages):
     b.open(pages.path["large"])
     times = sorted(b.js("""(async () => { const times = [];
@@ -305,6 +323,10 @@ def keyboard_reaches_everything(b, pages):
     b.key("Enter")
     b.wait("flame.selected > 0")
     b.key("Escape")
+    b.js("select(48)")
+    copied = b.js("""(() => { const d = new DataTransfer(), e = new ClipboardEvent("copy", { clipboardData: d, bubbles: true });
+        document.body.dispatchEvent(e); return d.getData("text/plain"); })()""")
+    equal(copied, b.js("flame.tree.of(48).name"))
     for key, expression, want in (("t", "byId('top').hidden", True), ("?", "byId('keys').open", True)):
         b.key(key)
         equal((key, b.js(expression)), (key, want))
