@@ -70,7 +70,7 @@ static __always_inline void snapshot_refill(struct cpu_state *cpu, __u64 now_ns)
    Returns what becomes of the sample's end. */
 static __always_inline int snapshot_take(struct cpu_state *cpu, struct wire_sample *sample)
 {
-	__u64 addr = sample->regs[REG_SP] & ~(__u64)(SNAPSHOT_PAGE - 1);
+	__u64 addr = (sample->regs[REG_SP] - RED_ZONE) & ~(__u64)(SNAPSHOT_PAGE - 1);
 	int n_holes = 0;
 
 	snapshot_refill(cpu, sample->time_ns);

@@ -9,6 +9,8 @@
 #define REG_PC 16 /* rip, the return address column */
 #define N_DWARF_REGS 17
 
+#define RED_ZONE 128	/* bytes below rsp that are the function's; an epilogue's rules still read there */
+
 /* Offset of the ucontext's general registers from rsp in the rt_sigreturn trampoline: the kernel's
    struct rt_sigframe is { pretcode, ucontext }, the trampoline has popped pretcode; uc_mcontext is
    40 bytes into ucontext. Order there: r8..r15 rdi rsi rbp rbx rdx rax rcx rsp rip. */

@@ -1,0 +1,28 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Where a function without unwind data keeps its return address, as far as its own instructions
+ * say: those from its start to the pc (what was pushed), or those from the pc to a `ret` (what is
+ * popped). Knows the instructions that move the stack pointer, and a few between them.
+ */
+#ifndef UNWINDERS_FRAME_SHAPE_H
+#define UNWINDERS_FRAME_SHAPE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#define SHAPE_MAX_CODE 64 /* bytes worth looking at */
+
+struct frame_shape {
+	bool is_from_fp;     /* offsets count from rbp, not from rsp */
+	int64_t return_slot; /* where the return address is */
+	bool has_saved_fp;
+	int64_t saved_fp; /* where the caller's rbp is, if it was saved */
+};
+
+/* code: the function's first bytes, up to the pc at most. Always answers: what was recognized. */
+void frame_shape_by_prologue(const uint8_t *code, size_t len, struct frame_shape *out);
+/* code: the bytes at the pc. False: they do not lead straight to a return. */
+bool frame_shape_by_epilogue(const uint8_t *code, size_t len, struct frame_shape *out);
+
+#endif

@@ -1,0 +1,327 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "unwinders/guess.h"
+
+#include <string.h>
+
+#include "unwinders/call_site.h"
+#include "unwinders/frame_shape.h"
+
+#define MAX_GUESSES 512 /* guessed frames in one stack: recursion in JIT code */
+#define MAX_WORDS 4096	/* of stack searched for one frame; frames of video codecs hold buffers */
+#define MAX_CANDIDATES 48
+#define MAX_SAVED_WORDS 8   /* pushed registers above the return address that may be rbp */
+#define MAX_JUMPS 3	    /* PLT entry, interposer, function */
+#define MIN_PROOF 4	    /* frames that make a walk to the end of the copied bytes a proof */
+#define FIRST_ADDRESS 65536 /* nothing is mapped below (vm.mmap_min_addr) */
+
+/* How well a word fits as the return address into the caller of this function. */
+enum evidence { EVIDENCE_NONE, EVIDENCE_WEAK, EVIDENCE_FAIR, EVIDENCE_STRONG };
+
+struct candidate {
+	uint64_t slot; /* where the return address is */
+	enum evidence evidence;
+};
+
+struct guess {
+	struct walk *w; /* at the frame whose caller is wanted */
+	struct frame_list *frames;
+	size_t n_frames; /* up to that frame */
+	unsigned int n_guesses;
+	uint64_t pc, sp, fp;
+	bool has_fp, is_jit;
+	uint64_t start, end; /* of the function; 0 when unknown */
+	int result;
+};
+
+/* ---- is this word a return address? ---- */
+
+static enum call_kind call_site(struct walk *w, uint64_t addr, uint64_t *target, bool *is_also)
+{
+	const struct code_region *r = addr < FIRST_ADDRESS ? NULL : walk_region(w, addr - 1);
+	uint8_t code[CALL_MAX_LEN];
+	size_t len = CALL_MAX_LEN;
+
+	if (!r)
+		return CALL_NONE;
+	if (addr - r->start < len)
+		len = (size_t)(addr - r->start);
+	if (walk_code(w, addr - len, code, len) != len)
+		return CALL_NONE;
+	return call_before(code, len, addr, target, is_also);
+}
+
+/* The function a call gets to, through jumps. False: a jump through memory that cannot be read. */
+static bool follow_jumps(struct guess *g, uint64_t *target)
+{
+	for (int i = 0; i < MAX_JUMPS; i++) {
+		uint8_t code[JUMP_MAX_LEN];
+		size_t len = walk_code(g->w, *target, code, sizeof(code));
+		uint64_t to = 0;
+		enum jump_kind kind = len ? jump_at(code, len, *target, &to) : JUMP_NONE;
+
+		if (kind == JUMP_NONE)
+			return true;
+		if (kind == JUMP_SLOT &&
+		    (!g->w->s->read || g->w->s->read(g->w->s->ctx, to, &to, 8)))
+			return false;
+		*target = to;
+	}
+	return true;
+}
+
+/* Would a function that starts there and has come to the pc have its return address in this slot?
+ */
+static bool fits_prologue(struct guess *g, uint64_t start, uint64_t slot)
+{
+	uint8_t code[SHAPE_MAX_CODE];
+	size_t len = g->pc - start < sizeof(code) ? (size_t)(g->pc - start) : sizeof(code);
+	struct frame_shape shape;
+
+	if (walk_code(g->w, start, code, len) != len)
+		return false;
+	frame_shape_by_prologue(code, len, &shape);
+	return (shape.is_from_fp ? g->fp : g->sp) + (uint64_t)shape.return_slot == slot;
+}
+
+static enum evidence direct_evidence(struct guess *g, uint64_t target, uint64_t slot, bool is_also)
+{
+	const struct code_region *r;
+
+	if (!walk_region(g->w, target))
+		return is_also ? EVIDENCE_FAIR : EVIDENCE_NONE;
+	if (!follow_jumps(g, &target))
+		return EVIDENCE_FAIR;
+	if (g->end)
+		return target >= g->start && target < g->end ? EVIDENCE_STRONG
+		       : is_also			     ? EVIDENCE_FAIR
+							     : EVIDENCE_WEAK;
+	r = walk_region(g->w, g->pc);
+	if (!r || target < r->start || target > g->pc)
+		return is_also ? EVIDENCE_FAIR : EVIDENCE_WEAK;
+	return fits_prologue(g, target, slot) ? EVIDENCE_STRONG : EVIDENCE_FAIR;
+}
+
+static enum evidence evidence_at(struct guess *g, uint64_t slot)
+{
+	uint64_t addr, target;
+	bool is_also = false;
+
+	if (walk_read(g->w, slot, &addr, sizeof(addr)))
+		return EVIDENCE_NONE;
+	switch (call_site(g->w, addr, &target, &is_also)) {
+	case CALL_DIRECT:
+		return direct_evidence(g, target, slot, is_also);
+	case CALL_INDIRECT:
+		return EVIDENCE_FAIR;
+	default:
+		return EVIDENCE_NONE;
+	}
+}
+
+/* ---- trying a caller ---- */
+
+/* True when the walk from this caller reaches a root; its frames are in the list then. */
+static bool try_caller(struct guess *g, uint64_t slot, bool has_fp, uint64_t fp)
+{
+	struct walk w = *g->w;
+	uint64_t addr;
+
+	if (w.budget->n_steps == 0 || walk_read(&w, slot, &addr, sizeof(addr)))
+		return false;
+	w.u.regs[REG_PC] = addr;
+	w.u.regs[REG_SP] = slot + 8;
+	w.u.regs[REG_FP] = fp;
+	w.u.valid_regs = REG_BIT(REG_PC) | REG_BIT(REG_SP) | (has_fp ? REG_BIT(REG_FP) : 0);
+	w.u.is_exact = 0;
+	w.is_guessed = true;
+	g->frames->n = g->n_frames;
+	g->result = guess_walk(&w, g->frames, g->n_guesses + 1);
+	if (g->result == END_ROOT || g->result == END_MAX_FRAMES)
+		return true;
+	if (g->result == END_SNAPSHOT_TRUNCATED && g->frames->n - g->n_frames >= MIN_PROOF)
+		return true;
+	g->frames->n = g->n_frames;
+	return false;
+}
+
+static bool try_shape(struct guess *g, const struct frame_shape *shape)
+{
+	uint64_t base = shape->is_from_fp ? g->fp : g->sp, fp = g->fp;
+	uint64_t slot = base + (uint64_t)shape->return_slot;
+	bool has_fp = g->has_fp;
+
+	if ((shape->is_from_fp && !g->has_fp) || slot < g->sp ||
+	    evidence_at(g, slot) == EVIDENCE_NONE)
+		return false;
+	if (shape->has_saved_fp)
+		has_fp = walk_read(g->w, base + (uint64_t)shape->saved_fp, &fp, sizeof(fp)) == 0;
+	return try_caller(g, slot, has_fp, fp);
+}
+
+static bool try_epilogue(struct guess *g)
+{
+	uint8_t code[SHAPE_MAX_CODE];
+	size_t len = walk_code(g->w, g->pc, code, sizeof(code));
+	struct frame_shape shape;
+
+	return frame_shape_by_epilogue(code, len, &shape) && try_shape(g, &shape);
+}
+
+static bool try_prologue(struct guess *g)
+{
+	uint8_t code[SHAPE_MAX_CODE];
+	uint64_t len = g->pc - g->start;
+	struct frame_shape shape;
+
+	if (!g->end)
+		return false;
+	len = walk_code(g->w, g->start, code, len < sizeof(code) ? (size_t)len : sizeof(code));
+	frame_shape_by_prologue(code, (size_t)len, &shape);
+	return try_shape(g, &shape);
+}
+
+static bool try_frame_pointer(struct guess *g)
+{
+	static const struct frame_shape standard = { true, 8, true, 0 };
+
+	return g->has_fp && g->fp >= g->sp && g->fp % 8 == 0 && try_shape(g, &standard);
+}
+
+/*
+ * A caller found by search. Its rbp is what the function left in place, or one of the words next to
+ * the return address if the function pushed it; the walk tells.
+ */
+static bool try_slot(struct guess *g, uint64_t slot)
+{
+	uint64_t tried[MAX_SAVED_WORDS + 1], fp;
+	size_t n_tried = 0;
+
+	if (g->has_fp && g->fp + 8 != slot) {
+		if (try_caller(g, slot, true, g->fp))
+			return true;
+		tried[n_tried++] = g->fp;
+	}
+	for (uint64_t at = slot - 8; at >= g->sp && n_tried <= MAX_SAVED_WORDS; at -= 8) {
+		bool is_new = walk_read(g->w, at, &fp, sizeof(fp)) == 0 && fp > slot &&
+			      fp - slot < UINT64_C(1) << 23;
+
+		for (size_t i = 0; i < n_tried; i++)
+			is_new = is_new && tried[i] != fp;
+		if (slot - at > 8 * MAX_SAVED_WORDS)
+			break;
+		if (!is_new)
+			continue;
+		if (try_caller(g, slot, true, fp))
+			return true;
+		tried[n_tried++] = fp;
+	}
+	return n_tried == 0 && try_caller(g, slot, false, 0);
+}
+
+/* ---- the search ---- */
+
+static size_t search(struct guess *g, struct candidate *found)
+{
+	uint64_t slot = (g->sp + 7) & ~UINT64_C(7);
+	size_t n = 0;
+
+	for (int i = 0; i < MAX_WORDS && n < MAX_CANDIDATES; i++, slot += 8) {
+		enum evidence evidence;
+
+		if (g->w->budget->n_words == 0)
+			break;
+		g->w->budget->n_words--;
+		evidence = evidence_at(g, slot);
+		if (evidence != EVIDENCE_NONE)
+			found[n++] = (struct candidate){ slot, evidence };
+	}
+	return n;
+}
+
+static bool try_found(struct guess *g, const struct candidate *found, size_t n,
+		      enum evidence evidence)
+{
+	for (size_t i = 0; i < n; i++)
+		if (found[i].evidence == evidence && try_slot(g, found[i].slot))
+			return true;
+	return false;
+}
+
+static void guess_init(struct guess *g, struct walk *w, struct frame_list *frames,
+		       unsigned int n_guesses)
+{
+	const struct unwind *u = &w->u;
+	const struct code_region *r = walk_region(w, u->regs[REG_PC] - !u->is_exact);
+	uint64_t start, size;
+
+	*g = (struct guess){ .w = w, .frames = frames, .n_guesses = n_guesses };
+	g->n_frames = frames->n;
+	g->pc = u->regs[REG_PC];
+	g->sp = u->regs[REG_SP];
+	g->fp = u->regs[REG_FP];
+	g->has_fp = u->valid_regs & REG_BIT(REG_FP);
+	g->is_jit = r && !r->table && !r->code;
+	if (w->s->function && w->s->function(w->s->ctx, g->pc - !u->is_exact, &start, &size) &&
+	    start <= g->pc && size <= UINT64_MAX - start && g->pc <= start + size) {
+		g->start = start;
+		g->end = start + size;
+	}
+}
+
+static bool guess_caller(struct guess *g)
+{
+	struct candidate found[MAX_CANDIDATES];
+	size_t n;
+
+	if (try_epilogue(g) || try_prologue(g))
+		return true;
+	if (g->is_jit && !g->end && try_frame_pointer(g))
+		return true;
+	n = search(g, found);
+	return try_found(g, found, n, EVIDENCE_STRONG) || (g->is_jit && try_frame_pointer(g)) ||
+	       try_found(g, found, n, EVIDENCE_FAIR) || try_found(g, found, n, EVIDENCE_WEAK) ||
+	       try_frame_pointer(g);
+}
+
+static void push_frame(struct walk *w, struct frame_list *frames)
+{
+	struct wire_frame *frame = &frames->frames[frames->n++];
+
+	*frame = (struct wire_frame){ .addr = w->u.regs[REG_PC], .kind = WIRE_FRAME_NATIVE };
+	if (w->u.is_exact)
+		frame->flags |= WIRE_FRAME_EXACT;
+	if (w->is_guessed)
+		frame->flags |= WIRE_FRAME_GUESSED;
+	w->is_guessed = false;
+}
+
+/* Above a guess every caller must have called; a wrong guess seldom keeps that up. */
+static bool is_called(struct walk *w)
+{
+	uint64_t target;
+	bool is_also;
+
+	return w->u.is_exact || call_site(w, w->u.regs[REG_PC], &target, &is_also) != CALL_NONE;
+}
+
+int guess_walk(struct walk *w, struct frame_list *frames, unsigned int n_guesses)
+{
+	struct guess g;
+	int end = 0;
+
+	while (!end) {
+		bool is_plausible = n_guesses == 0 || is_called(w);
+
+		if (frames->n == frames->max)
+			return END_MAX_FRAMES;
+		push_frame(w, frames);
+		end = walk_step(w);
+		/* Roots and signal trampolines are entered without a call. */
+		if (!is_plausible && end != END_ROOT && (end || !w->u.is_exact))
+			return END_GUESS_FAILED;
+	}
+	if (end != END_NO_RULE || n_guesses == MAX_GUESSES)
+		return end;
+	guess_init(&g, w, frames, n_guesses);
+	return guess_caller(&g) ? g.result : END_GUESS_FAILED;
+}
