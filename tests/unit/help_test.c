@@ -3,39 +3,26 @@
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #include <cmocka.h>
 
-#include "cmd/verb.h"
+#include "tests/unit/capture.h"
 
 /* What a verb prints, to be freed. */
 static char *output_of(const char *verb, const char *argument, bool man)
 {
 	struct options opt;
-	FILE *to = tmpfile();
-	int saved = dup(STDOUT_FILENO);
+	int status;
 	char *text;
-	long len;
 
 	options_init(&opt);
 	opt.man = man;
 	if (argument)
 		assert_int_equal(string_list_add(&opt.files, argument, strlen(argument)), 0);
-	fflush(stdout);
-	dup2(fileno(to), STDOUT_FILENO);
-	assert_int_equal(verb_find(verb)->run(&opt), EXIT_OK);
-	fflush(stdout);
-	dup2(saved, STDOUT_FILENO);
-	close(saved);
+	text = capture(verb_find(verb), &opt, &status);
+	assert_int_equal(status, EXIT_OK);
 	options_deinit(&opt);
-	len = lseek(fileno(to), 0, SEEK_END);
-	text = calloc((size_t)len + 1, 1);
-	assert_int_equal(pread(fileno(to), text, (size_t)len, 0), len);
-	fclose(to);
 	return text;
 }
 

@@ -1,0 +1,156 @@
+// SPDX-License-Identifier: Apache-2.0
+/* What weft would know of one process. */
+#include <elf.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "cmd/doctor.h"
+#include "cmd/targets.h"
+#include "cmd/verb.h"
+#include "core/log.h"
+#include "core/scoped.h"
+#include "core/text.h"
+#include "runtimes/process.h"
+#include "runtimes/procfs.h"
+#include "symbolizer/object.h"
+
+#define BINARIES_SHOWN 8 /* the largest by executable bytes */
+
+SCOPED_DEFINE(struct objects, objects_free)
+SCOPED_DEFINE(struct processes, processes_free)
+
+static void check_exe(struct findings *all, pid_t pid)
+{
+	struct finding *f = findings_add(all, "program");
+	char path[64], exe[4096], safe[256], comm[16], safe_comm[64];
+	unsigned char ident[EI_NIDENT] = { 0 };
+	SCOPED(close) int fd = -1;
+	ssize_t len;
+
+	text_safe(target_comm(pid, comm), safe_comm, sizeof(safe_comm));
+	snprintf(path, sizeof(path), "/proc/%d/exe", pid);
+	len = readlink(path, exe, sizeof(exe) - 1);
+	if (len < 0 && errno == ENOENT) {
+		finding_set(f, FINDING_OK, "", "%s, a kernel thread: it has kernel frames only",
+			    safe_comm);
+		return;
+	}
+	if (len < 0) {
+		finding_set(f, FINDING_PART, "CAP_SYS_PTRACE", "%s: its program cannot be seen: %s",
+			    safe_comm, strerror(errno));
+		return;
+	}
+	exe[len] = 0;
+	text_safe(exe, safe, sizeof(safe));
+	finding_set(f, FINDING_OK, "", "%s (%s)", safe, safe_comm);
+	fd = open(path, O_RDONLY | O_CLOEXEC);
+	if (fd >= 0 && read(fd, ident, sizeof(ident)) == sizeof(ident) &&
+	    ident[EI_CLASS] == ELFCLASS32)
+		finding_set(f, FINDING_NO, "",
+			    "%s is a 32-bit program: weft counts its ticks, but cannot walk it",
+			    safe);
+}
+
+static void check_container(struct findings *all, pid_t pid)
+{
+	char id[CONTAINER_ID_SIZE];
+
+	if (!procfs_container(pid, id) && *id)
+		finding_set(findings_add(all, "container"), FINDING_OK, "", "%s", id);
+}
+
+static int by_size(const void *a, const void *b)
+{
+	const struct mapping *x = *(struct mapping *const *)a, *y = *(struct mapping *const *)b;
+	uint64_t x_len = x->end - x->start, y_len = y->end - y->start;
+
+	return x_len < y_len ? 1 : x_len > y_len ? -1 : 0;
+}
+
+static void check_binary(struct findings *all, struct processes *ps, struct process *proc,
+			 uint64_t start)
+{
+	struct mapping *m = process_mapping(ps, proc, start);
+	const char *source;
+	char path[256];
+
+	if (!m)
+		return; /* it was unmapped just now */
+	text_safe(processes_string(ps, m->path), path, sizeof(path));
+	if (!m->object) {
+		finding_set(findings_add(all, "binary"), FINDING_PART, "",
+			    "%s cannot be opened: its frames will have no names", path);
+		return;
+	}
+	source = object_symbol_source(m->object);
+	if (!strcmp(source, "none"))
+		finding_set(findings_add(all, "binary"), FINDING_PART,
+			    "install its debug symbols, or --debuginfod",
+			    "%s: no symbols, its frames will have no names", path);
+	else
+		finding_set(findings_add(all, "binary"), FINDING_OK, "", "%s: symbols from %s%s",
+			    path, object_symbol_source(m->object),
+			    object_is_go(m->object) ? "; a Go program" : "");
+}
+
+static void count_mappings(struct findings *all, const struct process *proc, size_t n_files)
+{
+	size_t n_anonymous = 0;
+
+	for (size_t i = 0; i < proc->n_mappings; i++)
+		n_anonymous += proc->mappings[i].kind == MAPPING_ANON;
+	finding_set(findings_add(all, "mappings"), FINDING_OK, "",
+		    "%zu executable: %zu of files, %zu anonymous%s", proc->n_mappings, n_files,
+		    n_anonymous,
+		    n_anonymous ? " (generated code: names only from a perf map or jitdump)" : "");
+}
+
+static int check_mappings(struct findings *all, struct processes *ps, struct process *proc)
+{
+	SCOPED(free) struct mapping **files = calloc(proc->n_mappings + 1, sizeof(*files));
+	uint64_t starts[BINARIES_SHOWN];
+	size_t n = 0, shown = 0;
+
+	if (!files)
+		return -ENOMEM;
+	for (size_t i = 0; i < proc->n_mappings; i++)
+		if (proc->mappings[i].kind == MAPPING_FILE)
+			files[n++] = &proc->mappings[i];
+	count_mappings(all, proc, n);
+	qsort(files, n, sizeof(*files), by_size);
+	for (size_t i = 0; i < n && shown < BINARIES_SHOWN; i++)
+		starts[shown++] = files[i]->start; /* opening one may move the mappings */
+	for (size_t i = 0; i < shown; i++)
+		check_binary(all, ps, proc, starts[i]);
+	return 0;
+}
+
+int doctor_check_process(struct findings *all, pid_t pid)
+{
+	struct options wanted = { .pids = { &pid, 1 } };
+	struct pid_list found;
+	int status = targets_find(&wanted, &found);
+	SCOPED(objects_free) struct objects *objects = NULL;
+	SCOPED(processes_free) struct processes *ps = NULL;
+	struct process *proc;
+
+	free(found.items);
+	if (status)
+		return status;
+	objects = objects_new(&(struct object_options){ 0 });
+	ps = objects ? processes_new(objects) : NULL;
+	check_exe(all, pid);
+	check_container(all, pid);
+	proc = ps ? processes_find(ps, pid, 0, 0) : NULL;
+	if (!proc)
+		finding_set(findings_add(all, "mappings"), FINDING_PART,
+			    "CAP_SYS_PTRACE or CAP_PERFMON",
+			    "they cannot be read: user frames will have no names");
+	else if (check_mappings(all, ps, proc) < 0)
+		all->has_failed = true;
+	return EXIT_OK;
+}
