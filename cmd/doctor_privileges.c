@@ -158,12 +158,14 @@ static void check_debug_files(const struct machine *m, struct findings *all)
 
 void doctor_check_privileges(struct findings *all, const struct machine *m)
 {
-	static void (*const checks[])(struct machine * m, struct findings * all) = {
-		check_capabilities, check_user_namespace,   check_pid_namespace,
-		check_paranoid,	    check_unprivileged_bpf, check_kallsyms,
-		check_yama,	    check_debug_files,
+	static const struct {
+		void (*check)(const struct machine *m, struct findings *all);
+	} checks[] = {
+		{ check_capabilities }, { check_user_namespace },   { check_pid_namespace },
+		{ check_paranoid },	{ check_unprivileged_bpf }, { check_kallsyms },
+		{ check_yama },		{ check_debug_files },
 	};
 
 	for (size_t i = 0; i < sizeof(checks) / sizeof(checks[0]); i++)
-		checks[i](m, all);
+		checks[i].check(m, all);
 }

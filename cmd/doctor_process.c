@@ -92,8 +92,9 @@ static void check_binary(struct findings *all, struct processes *ps, struct proc
 			    "install its debug symbols, or --debuginfod",
 			    "%s: no symbols, its frames will have no names", path);
 	else
-		finding_set(findings_add(all, "binary"), FINDING_OK, "", "%s: symbols from %s%s",
-			    path, object_symbol_source(m->object),
+		finding_set(findings_add(all, "binary"), FINDING_OK, "", "%s: symbols from %s%s%s",
+			    path, source,
+			    strcmp(source, "dynsym") ? "" : " (only what it exports has names)",
 			    object_is_go(m->object) ? "; a Go program" : "");
 }
 
