@@ -178,7 +178,12 @@ class Flame {
 		const scale = this.width / (to - from), zoomed = this.zoomed, last = levels[level + 1];
 
 		for (let i = this.layout.find(level, from); i < last && x[i] < to; i++) {
-			const left = (x[i] - from) * scale, w = width[i] * scale, node = order[i], f = frame[node];
+			const left = (x[i] - from) * scale, w = width[i] * scale;
+
+			if (w < 1 && matches === null && this.strip.hides(row, left * ratio, w))
+				continue;
+
+			const node = order[i], f = frame[node];
 			const isMatch = matches !== null && matches[frames[f].fn] === 1;
 			const isFaint = matches !== null || (node < zoomed && zoomed < end[node]);
 			const pixel = isMatch ? matchPixel : (isFaint ? faintPixels : pixels)[ofFrame[f]];
@@ -196,8 +201,8 @@ class Flame {
 
 		if (this.tree.flags[node] & GUESSED || frame.kind === KIND.mark)
 			this.hatched.push([x, y, shown]);
-		if (frame.inlined && left >= 0)
-			this.bars.push([left, y, Math.min(2, w / 4)]);
+		if (frame.inlined && left >= 0 && w >= 12)
+			this.bars.push([left, y, 2]);
 		if (shown >= 26)
 			this.texts.push({ frame, x, y, w: shown, isMatch, isFaint });
 	}
@@ -232,9 +237,21 @@ class Flame {
 				if (t.frame.inlined !== isInlined)
 					continue;
 				c.fillStyle = t.isMatch ? this.colors.matchText : t.isFaint ? this.colors.faintText : this.colors.text;
-				c.fillText(this.shorten(t.frame.name, t.w - 10), t.x + 5, t.y + ROW / 2);
+				c.fillText(this.label(t.frame, t.w - 10), t.x + 5, t.y + ROW / 2);
 			}
 		}
+	}
+
+	// The longest form of a name that fits, else the beginning of the shortest.
+	label(frame, room) {
+		frame.forms ||= shortForms(frame.name, [KIND.go, KIND.jvm, KIND.cpython].includes(frame.kind));
+
+		const last = frame.forms.length - 1;
+
+		for (const form of frame.forms.slice(0, last))
+			if (this.shorten(form, room) === form)
+				return form;
+		return this.shorten(frame.forms[last], room);
 	}
 
 	// As much of a name as there is room for. Widths are those of single characters: no kerning.

@@ -63,6 +63,13 @@ function completeness(counts) {
 	return all > 0 ? { good, all } : null;
 }
 
+// As pprof has it: the one that is named, else the last.
+function defaultType({ types, type }) {
+	const named = types.findIndex(t => t.type === visible(type));
+
+	return named >= 0 ? named : types.length - 1;
+}
+
 function readProfile(text) {
 	const data = JSON.parse(text);
 
@@ -80,7 +87,7 @@ function readProfile(text) {
 	frames[0].kind = functions[0].kind = KIND.process;
 	return {
 		frames, functions, kinds: data.kinds, types: data.types,
-		defaultType: Math.max(0, data.types.findIndex(t => t.type === data.type)),
+		defaultType: defaultType(data),
 		counts: data.counts.map(([name, n]) => [visible(name), n]),
 		comments: data.comments.map(visible),
 		host: visible(data.host), time: data.time, duration: data.duration, version: data.version,

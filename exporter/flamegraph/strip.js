@@ -20,6 +20,11 @@ class Strip {
 		this.column = -1;
 	}
 
+	// Would a box narrower than a pixel change nothing?
+	hides(row, left, weight) {
+		return row * this.image.width + Math.floor(left) === this.column && weight <= this.weight;
+	}
+
 	// A box from left to right in pixels. Of those that share a pixel the one of most weight shows.
 	put(row, left, right, gap, color, weight) {
 		const width = this.image.width, at = row * width;

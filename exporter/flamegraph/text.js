@@ -68,6 +68,26 @@ function moment(ms) {
 		`${two(d.getHours())}:${two(d.getMinutes())}:${two(d.getSeconds())}`;
 }
 
+// A name from long to short: as it is, without its arguments, without its scope. Where dots part a
+// scope depends on the language; Go's "pkg.(*T).f" and "(anonymous namespace)::f" are no arguments.
+function shortForms(name, hasDots) {
+	let depth = 0, end = name.length, scope = 0;
+
+	for (let i = 0; i < end; i++) {
+		const c = name[i];
+
+		if (c === "(" && depth === 0 && i > scope && /[^.:(]/.test(name[i - 1]) && !name.startsWith("operator", scope))
+			end = i;
+		else if ("(<[{".includes(c))
+			depth++;
+		else if (")>]}".includes(c))
+			depth = Math.max(0, depth - 1);
+		else if (depth === 0 && (name.startsWith("::", i) || (hasDots && (c === "." || c === "/"))) && i + 2 < end)
+			scope = i + (c === ":" ? 2 : 1);
+	}
+	return [name, name.slice(0, end), name.slice(scope, end)].filter((form, i, all) => form && form !== all[i - 1]);
+}
+
 function hash(s) {
 	let h = 2166136261;
 

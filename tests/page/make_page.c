@@ -181,7 +181,8 @@ static void fill_demo(struct profile *p)
 		    rows[i].samples);
 }
 
-/* More than 100,000 nodes: 20,000 functions, stacks that branch at every level, most of them narrow. */
+/* More than 100,000 nodes: 20,000 functions, stacks that branch at every level, most of them
+ * narrow. */
 static void fill_large(struct profile *p)
 {
 	enum { N_SPOTS = 20000, N_NODES = 101000 };
