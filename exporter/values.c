@@ -29,7 +29,7 @@ uint32_t value_count(const struct profile *p)
 {
 	int index = value_index(p, "samples");
 
-	return index >= 0 ? (uint32_t)index : 0;
+	return index >= 0 ? (uint32_t)index : value_default(p);
 }
 
 int64_t value_total(const struct profile *p, uint32_t index)

@@ -11,7 +11,7 @@ struct profile;
 int value_index(const struct profile *p, const char *type);
 /* The profile's default type, else its last; 0 when it has none. */
 uint32_t value_default(const struct profile *p);
-/* What a count of samples is: "samples", else the first type. */
+/* What counts samples: "samples", else the default. */
 uint32_t value_count(const struct profile *p);
 /* The sum over all samples. */
 int64_t value_total(const struct profile *p, uint32_t index);

@@ -263,6 +263,7 @@ static void broken_rules_are_damage(void **state)
 		{ "\x22\x02\x08\x01\x22\x02\x08\x01", 8 }, /* an id twice */
 		{ "\x22\x02\x18\x01", 4 },		   /* no id */
 		{ "\x2a\x04\x08\x01\x10\x07", 6 },	   /* a string beyond the table */
+		{ "\x32\x00\x2a\x04\x08\x01\x10\x01", 8 }, /* just beyond it */
 		{ "\x70\x07", 2 },
 		{ "\x03", 1 }, /* a group, unknown to proto3 */
 		{ "\x00\x00", 2 },
