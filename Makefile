@@ -39,7 +39,7 @@ OBJS    := $(SRCS:%.c=$(O)/%.o)
 TESTS   := $(patsubst tests/unit/%.c,$(O)/tests/unit/%,$(wildcard tests/unit/*_test.c))
 
 .PHONY: all clean unit
-all: $(O)/weft
+all: $(O)/weft $(O)/man/weft.1.gz
 
 $(O)/weft: $(O)/cmd/main.o $(O)/libweft.a
 	$(call say,LINK,$@)
@@ -53,6 +53,33 @@ $(O)/%.o: %.c | $(O)/weft.skel.h $(O)/flamegraph_page.h
 	$(call say,CC,$<)
 	$(Q)mkdir -p $(@D)
 	$(Q)$(CC) $(ALL_CFLAGS) $(CPPFLAGS) -MMD -MP -c -o $@ $<
+
+# Manual pages and completion are what the program says of itself, so they cannot differ from it.
+$(O)/man/weft.1.gz: $(O)/weft
+	$(call say,MAN,$(@D))
+	$(Q)rm -rf $(@D) && mkdir -p $(@D)
+	$(Q)for shell in bash zsh fish; do $(O)/weft completion $$shell > $(@D)/weft.$$shell || exit 1; done
+	$(Q)for verb in $$($(O)/weft help --verbs); do \
+		$(O)/weft help --man $$verb > $(@D)/weft-$$verb.1 || exit 1; done
+	$(Q)$(O)/weft help --man > $(@D)/weft.1 && gzip -9nf $(@D)/*.1
+
+MANDIR  ?= $(PREFIX)/share/man
+BASHDIR ?= $(PREFIX)/share/bash-completion/completions
+ZSHDIR  ?= $(PREFIX)/share/zsh/site-functions
+FISHDIR ?= $(PREFIX)/share/fish/vendor_completions.d
+
+.PHONY: install uninstall
+install: all
+	$(Q)install -d $(addprefix "$(DESTDIR)",$(PREFIX)/bin $(MANDIR)/man1 $(BASHDIR) $(ZSHDIR) $(FISHDIR))
+	$(Q)install -m 755 $(O)/weft "$(DESTDIR)$(PREFIX)/bin/weft"
+	$(Q)install -m 644 $(O)/man/*.1.gz "$(DESTDIR)$(MANDIR)/man1"
+	$(Q)install -m 644 $(O)/man/weft.bash "$(DESTDIR)$(BASHDIR)/weft"
+	$(Q)install -m 644 $(O)/man/weft.zsh "$(DESTDIR)$(ZSHDIR)/_weft"
+	$(Q)install -m 644 $(O)/man/weft.fish "$(DESTDIR)$(FISHDIR)/weft.fish"
+
+uninstall:
+	$(Q)rm -f "$(DESTDIR)$(PREFIX)/bin/weft" "$(DESTDIR)$(BASHDIR)/weft" "$(DESTDIR)$(ZSHDIR)/_weft" \
+		"$(DESTDIR)$(FISHDIR)/weft.fish" "$(DESTDIR)$(MANDIR)"/man1/weft.1.gz "$(DESTDIR)$(MANDIR)"/man1/weft-*.1.gz
 
 # The kernel half: every bpf/*.bpf.c becomes an object, linked into one and embedded by a skeleton.
 $(O)/%.bpf.o: %.bpf.c

@@ -116,6 +116,11 @@ static int help_run(const struct options *opt)
 {
 	const struct verb *v = NULL;
 
+	if (opt->list_verbs) {
+		for (size_t i = 0; verbs[i]; i++)
+			puts(verbs[i]->name);
+		return EXIT_OK;
+	}
 	if (opt->files.n) {
 		v = verb_find(opt->files.items[0]);
 		if (!v) {

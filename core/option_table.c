@@ -104,6 +104,8 @@ static const struct option_info table[] = {
 	{ ON_DOCTOR, "sysroot", 0, 0, NULL, "DIR",
 	  "read /proc, /sys and /boot below DIR and try no system calls", "DIR", OPTION_STRING,
 	  FIELD(sysroot), .is_hidden = true },
+	{ ON_HELP, "verbs", 0, 0, NULL, NULL, "the names of the verbs, a line each", NULL,
+	  OPTION_FLAG, FIELD(list_verbs), .is_hidden = true },
 	{ ON_HELP, "man", 0, 0, NULL, NULL, "the manual page as roff", NULL, OPTION_FLAG,
 	  FIELD(man), .is_hidden = true },
 	{ ON_RECORD | ON_SYMBOLIZE, "quiet", 'q', 0, NULL, NULL, "say nothing but errors", NULL,

@@ -57,6 +57,7 @@ struct options {
 	bool no_pager;
 	/* the rest */
 	bool help;
+	bool list_verbs;	  /* `help --verbs`: their names, a line each */
 	bool man;		  /* `help --man VERB`: the page as roff */
 	const char *sysroot;	  /* doctor reads /proc and /sys below it; NULL is the real ones */
 	struct string_list files; /* positional arguments */
