@@ -15,6 +15,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/prctl.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
@@ -123,6 +124,8 @@ static inline pid_t start(void (*fn)(void *ctx), void *ctx)
 	assert_int_equal(pipe(ready), 0);
 	pid = fork();
 	if (!pid) {
+		/* A test that fails must not leave anybody behind. */
+		prctl(PR_SET_PDEATHSIG, SIGKILL);
 		close(ready[0]);
 		fcntl(ready[1], F_SETFD, FD_CLOEXEC);
 		fn(ctx);
