@@ -307,30 +307,39 @@ static int try_live_root(struct files *fs, const struct process *proc, struct ma
 	return try_below(fs, m, root_fd);
 }
 
+/* Is the file not there, rather than wrong? */
+static bool is_gone(int err)
+{
+	return err == -ENOENT || err == -ENOTDIR || err == -ELOOP || err == -EACCES ||
+	       err == -EPERM;
+}
+
+/* The next way's error, unless an earlier one said more. */
+static int keep_error(int before, int now)
+{
+	return now == 0 || is_gone(before) ? now : before;
+}
+
 /* Every way to the file, the cheapest and most telling first. */
 static int try_all(struct files *fs, const struct process *proc, struct mapping *m)
 {
 	bool has_identity = m->ino || m->build_id;
 	const struct root *root = proc->root;
 	char link[64];
-	int err, first;
+	int err;
 
-	first = root && root->fd >= 0 ? try_below(fs, m, root->fd) : try_live_root(fs, proc, m);
-	if (!first || !has_identity)
-		return first;
+	err = root && root->fd >= 0 ? try_below(fs, m, root->fd) : try_live_root(fs, proc, m);
+	if (!err || !has_identity)
+		return err;
 	snprintf(link, sizeof(link), "map_files/%llx-%llx", (unsigned long long)m->start,
 		 (unsigned long long)m->end);
-	err = try_proc_link(fs, proc, m, link);
+	err = keep_error(err, try_proc_link(fs, proc, m, link));
 	/* maps shows the paths of a chroot from our root, not from its own. */
 	if (err && fs->own && fs->own != root)
-		err = try_below(fs, m, fs->own->fd);
+		err = keep_error(err, try_below(fs, m, fs->own->fd));
 	if (err)
-		err = try_proc_link(fs, proc, m, "exe");
-	if (!err)
-		return 0;
-	return first == -ENOENT || first == -ENOTDIR || first == -ELOOP || first == -EACCES
-		       ? -ENOENT
-		       : first;
+		err = keep_error(err, try_proc_link(fs, proc, m, "exe"));
+	return is_gone(err) ? -ENOENT : err;
 }
 
 static struct object **known_slot(struct files *fs, const struct process *proc,

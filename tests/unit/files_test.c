@@ -9,6 +9,7 @@
 
 #include "bpf/counters.h"
 #include "core/scoped.h"
+#include "runtimes/files.h"
 
 #define SLEEP "/usr/bin/sleep"
 #define TRUE "/usr/bin/true"
@@ -113,6 +114,54 @@ static void deleted_program_is_opened_still(void **state)
 	assert_non_null(m->object);
 	assert_true(object_key(m->object)->ino == m->ino);
 	stop(pid);
+}
+
+static void map_file(void *path)
+{
+	SCOPED(close) int fd = open(path, O_RDONLY);
+
+	if (mmap(NULL, 4096, PROT_READ | PROT_EXEC, MAP_PRIVATE, fd, 0) == MAP_FAILED)
+		_exit(1);
+}
+
+static void deleted_library_is_opened_still(void **state)
+{
+	struct fixture *f = *state;
+	struct process *proc;
+	struct mapping *m;
+	char path[64];
+	pid_t pid;
+
+	if (geteuid())
+		skip();
+	snprintf(path, sizeof(path), "%s/lib.so", f->dir);
+	copy_file(SLEEP, path);
+	pid = start(map_file, path);
+	unlink(path);
+	proc = find(f, pid);
+	m = mapping_of_path(f, proc, path);
+	assert_non_null(m);
+	/* Its first page is no code, which is all that is wrong with it. */
+	assert_int_equal(m->open_err, -EBADMSG);
+	stop(pid);
+}
+
+static void only_regular_files_are_ever_opened(void **state)
+{
+	static const struct {
+		const char *path;
+		int err;
+	} cases[] = {
+		{ "/dev/null", -EINVAL }, { "/", -EINVAL },	   { "/proc/self/fd/0", -ELOOP },
+		{ "", -ENOENT },	  { "/nothing", -ENOENT },
+	};
+	SCOPED(close) int root = open("/", O_PATH);
+	SCOPED(close) int good = files_open_below(root, TRUE);
+
+	(void)state;
+	assert_true(good >= 0);
+	for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++)
+		assert_int_equal(files_open_below(root, cases[i].path), cases[i].err);
 }
 
 static void exec_memfd(void *ctx)
@@ -292,6 +341,8 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		PROCESS_TEST(own_mappings_have_the_bias_the_loader_says),
 		PROCESS_TEST(deleted_program_is_opened_still),
+		PROCESS_TEST(deleted_library_is_opened_still),
+		PROCESS_TEST(only_regular_files_are_ever_opened),
 		PROCESS_TEST(program_in_memory_is_opened),
 		PROCESS_TEST(replaced_file_is_not_taken_for_the_one_that_ran),
 		PROCESS_TEST(program_that_is_gone_is_opened_below_its_parents_root),
