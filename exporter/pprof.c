@@ -79,10 +79,11 @@ static uint64_t *packed(struct writer *w, size_t n)
 	return grown;
 }
 
+/* Frames without a mapping get an empty one, the last: some readers take it that each has one. */
 static uint32_t mapping_id(const struct writer *w, uint32_t id)
 {
 	if (!id)
-		return 0;
+		return profile_n_mappings(w->p) + 1;
 	if (id == w->main_mapping)
 		return 1;
 	return id < w->main_mapping ? id + 1 : id;
@@ -202,6 +203,8 @@ static void put_mappings(struct writer *w)
 	for (uint32_t id = 1; id <= n; id++)
 		if (id != w->main_mapping)
 			put_mapping(w, id, &facts[id]);
+	if (facts[0].is_used)
+		put_mapping(w, 0, &facts[0]);
 }
 
 static void put_location(struct writer *w, uint32_t id)

@@ -12,10 +12,13 @@
 #include "exporter/id_map.h"
 #include "exporter/pprof.h"
 #include "exporter/pprof_comment.h"
+#include "exporter/pprof_kind.h"
 #include "exporter/protobuf.h"
 
 #define MAX_UNPACKED (256 << 20) /* bytes, more than any profile needs */
 #define MAX_COMMENTS 256	 /* one byte of input can name a long one */
+#define MAX_FRAMES (1 << 28)	 /* all samples together: a location may show many */
+#define NO_MAPPING UINT32_MAX	 /* the row of an empty mapping */
 
 struct string_ref {
 	const char *bytes;
@@ -36,6 +39,7 @@ struct decoder {
 	struct list stack, values, labels, lines;
 	struct pprof_report *report;
 	unsigned int n_comments;
+	uint64_t n_frames; /* of all samples */
 	int err;
 };
 
@@ -139,6 +143,7 @@ static void decode_mapping(struct decoder *d, struct reader *r)
 {
 	uint64_t v[PPROF_MAPPING_HAS_INLINES + 1];
 	struct profile_mapping m;
+	bool is_empty;
 
 	decode_numbers(r, v, PPROF_MAPPING_HAS_INLINES + 1);
 	m = (struct profile_mapping){
@@ -152,7 +157,9 @@ static void decode_mapping(struct decoder *d, struct reader *r)
 		.has_line_numbers = !!v[PPROF_MAPPING_HAS_LINES],
 		.has_inline_frames = !!v[PPROF_MAPPING_HAS_INLINES],
 	};
-	map_id(&d->mappings, v[PPROF_MAPPING_ID], profile_mapping(d->p, &m), r);
+	is_empty = !m.limit && !m.filename && !m.build_id;
+	map_id(&d->mappings, v[PPROF_MAPPING_ID], is_empty ? NO_MAPPING : profile_mapping(d->p, &m),
+	       r);
 }
 
 static void decode_function(struct decoder *d, struct reader *r)
@@ -260,40 +267,24 @@ static void decode_line(struct decoder *d, struct reader *part, struct reader *r
 		};
 }
 
-static bool ends_with(const struct profile *p, uint32_t string, const char *end)
-{
-	size_t len = profile_string_len(p, string), end_len = strlen(end);
-
-	return len >= end_len && !strcmp(profile_get_string(p, string) + len - end_len, end);
-}
-
-/* The kind of a frame whose writer had no word for it. */
-static enum frame_kind guess_kind(const struct decoder *d, const struct location *l)
-{
-	const struct line *lines = d->lines.items;
-	const struct profile_mapping *m = profile_get_mapping(d->p, l->mapping);
-	const char *mapped = profile_get_string(d->p, m->filename);
-	uint32_t file = d->lines.n ? profile_get_function(d->p, lines[0].function)->filename : 0;
-
-	if (!strncmp(mapped, "[kernel", 7) || !strncmp(mapped, "[guest.kernel", 13))
-		return FRAME_KERNEL;
-	if (ends_with(d->p, file, ".go"))
-		return FRAME_GO;
-	if (ends_with(d->p, file, ".py"))
-		return FRAME_PYTHON;
-	if (ends_with(d->p, file, ".java") || ends_with(d->p, file, ".kt"))
-		return FRAME_JAVA;
-	return *mapped ? FRAME_NATIVE : FRAME_UNKNOWN;
-}
-
+/* By our own field, else by what other writers say. */
 static void set_kind(const struct decoder *d, struct location *l, uint32_t kind)
 {
+	const struct line *lines = d->lines.items;
+
 	if (kind) {
 		l->kind = (uint16_t)frame_kind_of_name(profile_get_string(d->p, kind));
 		return;
 	}
-	l->kind = (uint16_t)guess_kind(d, l);
+	l->kind = (uint16_t)pprof_guess_kind(d->p, l->mapping, d->lines.n ? lines[0].function : 0);
 	l->flags |= d->lines.n ? 0 : LOCATION_UNSYMBOLIZED;
+}
+
+static uint32_t find_mapping(const struct decoder *d, uint64_t id, struct reader *r)
+{
+	uint32_t row = id ? find_id(&d->mappings, id, r, "mapping id") : 0;
+
+	return row == NO_MAPPING ? 0 : row;
 }
 
 static uint16_t location_flags(const uint64_t *v)
@@ -305,7 +296,7 @@ static uint16_t location_flags(const uint64_t *v)
 
 static void decode_location(struct decoder *d, struct protobuf_field *top)
 {
-	uint64_t v[PPROF_LOCATION_WEFT_TAG + 1], mapping;
+	uint64_t v[PPROF_LOCATION_WEFT_TAG + 1];
 	struct reader lines = top->body, *r = &top->body;
 	struct protobuf_field f;
 	struct location l;
@@ -317,10 +308,9 @@ static void decode_location(struct decoder *d, struct protobuf_field *top)
 		if (f.number == PPROF_LOCATION_LINE)
 			decode_line(d, &f.body, r);
 	decode_numbers(r, v, PPROF_LOCATION_WEFT_TAG + 1);
-	mapping = v[PPROF_LOCATION_MAPPING];
 	l = (struct location){
 		.address = v[PPROF_LOCATION_ADDRESS],
-		.mapping = mapping ? find_id(&d->mappings, mapping, r, "mapping id") : 0,
+		.mapping = find_mapping(d, v[PPROF_LOCATION_MAPPING], r),
 		.flags = location_flags(v),
 		.tag = (uint32_t)v[PPROF_LOCATION_WEFT_TAG],
 	};
@@ -349,9 +339,15 @@ static void decode_label(struct decoder *d, struct reader *part, struct reader *
 static void add_to_stack(struct decoder *d, uint64_t id, struct reader *r)
 {
 	uint32_t *location = list_add(&d->stack, sizeof(*location), r);
+	size_t n_lines;
 
-	if (location)
-		*location = find_id(&d->locations, id, r, "location id");
+	if (!location)
+		return;
+	*location = find_id(&d->locations, id, r, "location id");
+	profile_get_lines(d->p, *location, &n_lines);
+	d->n_frames += n_lines ? n_lines : 1;
+	if (d->n_frames > MAX_FRAMES)
+		reader_fail(r, -E2BIG, "number of frames");
 }
 
 static void add_value(struct decoder *d, uint64_t value, struct reader *r)

@@ -115,7 +115,7 @@ static void ids_are_sequential_and_the_first_string_is_empty(void **state)
 		assert_int_equal(id.number, 1);
 		assert_int_equal(id.value, ++last[f.number]);
 	}
-	assert_int_equal(last[PPROF_MAPPING], 3);
+	assert_int_equal(last[PPROF_MAPPING], 4); /* with the empty one */
 	assert_int_equal(last[PPROF_LOCATION], profile_n_locations(p));
 	assert_int_equal(last[PPROF_FUNCTION], profile_n_functions(p));
 	free(message);
@@ -277,6 +277,27 @@ static void broken_rules_are_damage(void **state)
 	profile_free(decoded("", 0, 0));
 }
 
+/* A location of 1,000 inlined calls in 300,000 samples: small to store, large to show. */
+static void samples_that_show_too_many_frames_are_refused(void **state)
+{
+	struct protobuf top, part;
+
+	(void)state;
+	protobuf_init(&top);
+	protobuf_init(&part);
+	protobuf_put_uint(&part, PPROF_LOCATION_ID, 1);
+	for (int i = 0; i < 1000; i++)
+		protobuf_put_bytes(&part, PPROF_LOCATION_LINE, "", 0);
+	protobuf_put_message(&top, PPROF_LOCATION, &part);
+	protobuf_clear(&part);
+	protobuf_put_uint(&part, PPROF_SAMPLE_LOCATION_ID, 1);
+	for (int i = 0; i < 300000; i++)
+		protobuf_put_message(&top, PPROF_SAMPLE, &part);
+	profile_free(decoded(top.bytes, top.len, -E2BIG));
+	protobuf_deinit(&part);
+	protobuf_deinit(&top);
+}
+
 static void bomb_is_refused(void **state)
 {
 	static char zeros[1 << 20];
@@ -367,7 +388,7 @@ static void go_tool_pprof_accepts_it(void **state)
 		"samples/count cpu/nanoseconds[dflt]",
 		"5   50505050: 4 5",
 		"pid:[42] tid:[44]",
-		"8: 0x0 [broken: no unwind data]",
+		"8: 0x0 M=4 [broken: no unwind data]",
 		"clamp(int) /src/app/main.cc:12:0 s=10(_ZL5clampi)",
 		"1: 0x1000/0x9000/0x1000 /src/app/server 0123abcd [FN][FL][LN][IN]",
 		"Comment: weft.count: ticks.sampled 15, ticks.lost_ring 3",
@@ -404,6 +425,7 @@ int main(void)
 		cmocka_unit_test(other_writers_are_understood),
 		cmocka_unit_test(profiles_of_the_go_runtime_are_read),
 		cmocka_unit_test(broken_rules_are_damage),
+		cmocka_unit_test(samples_that_show_too_many_frames_are_refused),
 		cmocka_unit_test(bomb_is_refused),
 		cmocka_unit_test(survives_mutation),
 		cmocka_unit_test(go_tool_pprof_accepts_it),
