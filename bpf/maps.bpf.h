@@ -16,8 +16,10 @@
 #include "unwinders/unwind.h"
 
 #define MAX_FRAMES (MAX_KERNEL_FRAMES + MAX_USER_FRAMES)
-#define N_CACHED_RULES 1024 /* with 24 bytes each just below the 32 KiB a per-CPU value may have \
-			     */
+#define STACK_WINDOW 512 /* bytes of user stack read at a time: about five frames */
+#define N_CACHED_RULES                                                            \
+	1024 /* with 24 bytes each just below the 32 KiB a per-CPU value may have \
+	      */
 
 /* Settings, written before loading. */
 const volatile __u32 target_flags = TARGET_ALL;
@@ -41,7 +43,9 @@ struct {
 /* Where a sample is put together: too large for the BPF stack. */
 #pragma clang diagnostic ignored "-Wgnu-variable-sized-type-not-at-end"
 struct scratch {
-	struct unwind u;
+	struct unwind u;    /* first: what has it has the scratch */
+	__u64 window_start; /* user address of window[0]; 0: nothing read yet */
+	__u8 window[STACK_WINDOW];
 	__u32 is_busy;
 	__u32 is_exec; /* inside execve: the user registers may be of the image before */
 	struct pt_regs user_regs;

@@ -41,6 +41,12 @@ static inline int read_user(__u64 addr, void *buf, __u32 len)
 	return unwind_host->read(unwind_host->ctx, addr, buf, len);
 }
 
+static inline int read_stack(struct unwind *u, __u64 addr, __u64 *words, __u32 n)
+{
+	(void)u;
+	return read_user(addr, words, n * (__u32)sizeof(*words));
+}
+
 static inline const __u32 *table_memory(void)
 {
 	return unwind_host->words;

@@ -6,6 +6,7 @@
  *
  *	UNWIND_GLOBAL				how a function with scalar arguments is declared
  *	int read_user(__u64 addr, void *buf, __u32 len)		0, or negative when unreadable
+ *	int read_stack(struct unwind *u, __u64 addr, __u64 *words, __u32 n)	the same, words
  *	const __u32 *table_memory(void)		the words tables live in, or NULL
  *	__u32 table_word(const __u32 *memory, __u32 i)		any i is safe
  *	int mapping_find(struct unwind *u, __u64 pc)		sets u->map; 0 or why not
@@ -118,7 +119,7 @@ static __always_inline int native_signal(struct unwind *u)
 	return u->regs[REG_PC] ? 0 : END_BAD_RULE;
 }
 
-static __always_inline int native_cfa(const struct unwind *u, struct unwind_rule rule, __u64 *cfa)
+static __always_inline int native_cfa(struct unwind *u, struct unwind_rule rule, __u64 *cfa)
 {
 	__u64 base = u->regs[rule.reg];
 
@@ -131,7 +132,7 @@ static __always_inline int native_cfa(const struct unwind *u, struct unwind_rule
 			*cfa = base + rule.cfa_off;
 			return 0;
 		}
-		if (read_user(base + (__s16)rule.cfa_off, cfa, sizeof(*cfa)))
+		if (read_stack(u, base + (__s16)rule.cfa_off, cfa, 1))
 			return END_READ_FAULT;
 		*cfa += rule.cfa_off >> 16;
 		return 0;
@@ -159,7 +160,7 @@ static __always_inline int native_fp(struct unwind *u, struct unwind_rule rule, 
 	}
 	if (rule.fp != FP_AT_CFA && rule.fp != FP_AT_FP)
 		return END_BAD_RULE;
-	if (read_user(base + rule.fp_off, &u->regs[REG_FP], sizeof(u->regs[REG_FP])))
+	if (read_stack(u, base + rule.fp_off, &u->regs[REG_FP], 1))
 		return END_READ_FAULT;
 	u->valid_regs |= REG_BIT(REG_FP);
 	return 0;
@@ -182,12 +183,12 @@ static __always_inline int native_apply(struct unwind *u, struct unwind_rule rul
 		return END_NOT_ADVANCING;
 	/* Mostly both are side by side: one read instead of two. */
 	if (rule.fp == FP_AT_CFA && rule.fp_off == -16) {
-		if (read_user(cfa - 16, pair, sizeof(pair)))
+		if (read_stack(u, cfa - 16, pair, 2))
 			return END_READ_FAULT;
 		u->regs[REG_FP] = pair[0];
 		u->valid_regs |= REG_BIT(REG_FP);
 	} else {
-		if (read_user(cfa - 8, &pair[1], sizeof(pair[1])))
+		if (read_stack(u, cfa - 8, &pair[1], 1))
 			return END_READ_FAULT;
 		end = native_fp(u, rule, cfa);
 		if (end)

@@ -10,11 +10,39 @@
 #include "bpf/maps.bpf.h"
 
 #define UNWIND_GLOBAL __attribute__((noinline))
+#define FRAMES_PER_CALL 8 /* saves looking up the scratch for each; more is more for the verifier \
+			   */
 #define MAPPING_SEARCH_STEPS 17 /* log2 of the most mappings a process may have, and one */
 
 static __always_inline int read_user(__u64 addr, void *buf, __u32 len)
 {
 	return bpf_probe_read_user(buf, len, (const void *)addr);
+}
+
+/* A call into the kernel for every word would cost as much as the rest of a step, and the frames of
+   a stack lie one above the other: so it is read in larger pieces. u is the start of the scratch.
+ */
+static __always_inline int read_stack(struct unwind *u, __u64 addr, __u64 *words, __u32 n)
+{
+	struct scratch *s = (struct scratch *)u;
+	__u64 at = addr - s->window_start;
+
+	if (at > STACK_WINDOW - n * sizeof(*words)) {
+		s->window_start = addr;
+		at = 0;
+		if (bpf_probe_read_user(s->window, sizeof(s->window), (const void *)addr)) {
+			/* Near the end of the stack. */
+			s->window_start = 0;
+			return bpf_probe_read_user(words, n * sizeof(*words), (const void *)addr);
+		}
+	}
+	OPAQUE(at);
+	if (at > STACK_WINDOW - n * sizeof(*words))
+		return -1;
+	words[0] = *(const __u64 *)&s->window[at];
+	if (n == 2)
+		words[1] = *(const __u64 *)&s->window[at + sizeof(*words)];
+	return 0;
 }
 
 static __always_inline const __u32 *table_memory(void)
@@ -107,13 +135,12 @@ static __always_inline int native_find(struct unwind *u, __u64 pc, __u64 *rule)
 }
 
 /* Pushes the frame the walk is at as number i of all, and moves on to its caller. */
-UNWIND_GLOBAL int unwind_frame(__u64 i)
+static __always_inline int unwind_frame(struct scratch *s, __u64 i)
 {
-	struct scratch *s = scratch_get();
 	struct wire_frame *frame;
 
 	OPAQUE(i);
-	if (!s || i >= MAX_FRAMES)
+	if (i >= MAX_FRAMES)
 		return END_MAX_FRAMES;
 	frame = &s->frames[i];
 	frame->addr = s->u.regs[REG_PC];
@@ -122,6 +149,23 @@ UNWIND_GLOBAL int unwind_frame(__u64 i)
 	frame->flags = s->u.is_exact ? WIRE_FRAME_EXACT : 0;
 	frame->pad = 0;
 	return native_step(&s->u);
+}
+
+/* Some frames, beginning with number `first` of all. Returns how the walk goes on (0 or its end) in
+   the low half, and how many steps were made before that in the high one. */
+UNWIND_GLOBAL __u64 unwind_frames(__u64 first)
+{
+	struct scratch *s = scratch_get();
+
+	if (!s)
+		return END_MAX_FRAMES;
+	for (__u64 i = 0; i < FRAMES_PER_CALL; i++) {
+		__u64 end = (__u32)unwind_frame(s, first + i);
+
+		if (end)
+			return end | i << 32;
+	}
+	return (__u64)FRAMES_PER_CALL << 32;
 }
 
 /* True when what the process's entry says is about the image this task runs now. */
@@ -133,6 +177,7 @@ static __always_inline bool unwind_set_process(struct unwind *u, __u32 pid, __u6
 
 	u->map.start = 0;
 	u->map.len = 0;
+	((struct scratch *)u)->window_start = 0;
 	if (!proc || !memory || !proc->vector)
 		return false;
 	u->vector = proc->vector;
@@ -146,20 +191,20 @@ static __always_inline bool unwind_set_process(struct unwind *u, __u32 pid, __u6
  */
 static __always_inline int unwind_user(struct scratch *s, __u32 n_kernel, __u32 *n_user)
 {
-	int end = END_MAX_FRAMES;
-	__u32 i;
+	__u64 end = 0, n = 0;
 
-	for (i = 0; i < MAX_USER_FRAMES; i++) {
-		end = unwind_frame(n_kernel + i);
-		if (end)
-			break;
+	for (int i = 0; i < MAX_USER_FRAMES / FRAMES_PER_CALL && !end; i++) {
+		__u64 result = unwind_frames(n_kernel + n);
+
+		end = (__u32)result;
+		n += result >> 32;
 	}
-	*n_user = i;
-	if (i == MAX_USER_FRAMES)
+	*n_user = n;
+	if (!end)
 		return END_MAX_FRAMES;
 	/* Where it stopped for good, that frame is in the stack; else whoever goes on pushes it. */
 	if (end == END_ROOT || end == END_READ_FAULT)
-		*n_user = i + 1;
+		*n_user = n + 1;
 	return end;
 }
 
