@@ -107,8 +107,9 @@ struct profile *profile_new(void);
 void profile_free(struct profile *p);
 struct profile_header *profile_header(struct profile *p);
 const struct profile_header *profile_get_header(const struct profile *p);
-uint64_t profile_serial(const struct profile *p);	/* no two profiles of this program share it; never 0 */
-int profile_error(const struct profile *p);	/* 0 or -ENOMEM */
+uint64_t
+profile_serial(const struct profile *p);    /* no two profiles of this program share it; never 0 */
+int profile_error(const struct profile *p); /* 0 or -ENOMEM */
 size_t profile_memory(const struct profile *p); /* bytes in use */
 
 /* Filling. */

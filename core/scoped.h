@@ -16,26 +16,26 @@
 
 #define SCOPED(fn) __attribute__((cleanup(scoped_##fn)))
 
-#define TAKE(p)                          \
-	({                               \
-		__auto_type taken_ = (p); \
-		(p) = NULL;              \
-		taken_;                  \
-	})
-
-/* The same for file descriptors, whose "none" is -1. */
-#define TAKE_FD(fd)                       \
+#define TAKE(p)                           \
 	({                                \
-		int taken_ = (fd);        \
-		(fd) = -1;                \
+		__auto_type taken_ = (p); \
+		(p) = NULL;               \
 		taken_;                   \
 	})
 
+/* The same for file descriptors, whose "none" is -1. */
+#define TAKE_FD(fd)                \
+	({                         \
+		int taken_ = (fd); \
+		(fd) = -1;         \
+		taken_;            \
+	})
+
 /* Defines scoped_fn() for a destructor that takes a pointer and accepts NULL. */
-#define SCOPED_DEFINE(type, fn)                   \
-	static inline void scoped_##fn(type **p)  \
-	{                                         \
-		fn(*p);                           \
+#define SCOPED_DEFINE(type, fn)                  \
+	static inline void scoped_##fn(type **p) \
+	{                                        \
+		fn(*p);                          \
 	}
 
 static inline void scoped_free(void *p)
