@@ -95,7 +95,7 @@ $(O)/weft.skel.h: $(BPF_SRCS:%.bpf.c=$(O)/%.bpf.o)
 	$(Q)mv $@.tmp $@
 
 # The flame graph page around its data, with the hashes its policy needs; scripts in this order.
-PAGE_SCRIPTS := $(addsuffix .js,text profile tree colors search strip flame table details app)
+PAGE_SCRIPTS := $(addsuffix .js,text profile tree colors search strip flame table details state show actions)
 $(O)/flamegraph_page.h: exporter/flamegraph/assemble.sh exporter/flamegraph/page.html \
 		exporter/flamegraph/page.css $(PAGE_SCRIPTS:%=exporter/flamegraph/%)
 	$(call say,PAGE,$@)

@@ -157,7 +157,11 @@ function reversed(tree) {
 		}
 		builder.add(node, leaf);
 	}
-	return builder.finish();
+
+	const result = builder.finish();
+
+	result.isCut = builder.n > REVERSED_MAX;
+	return result;
 }
 
 // Where nodes lie from left to right, in the unit of the value: siblings by weight, heaviest left.

@@ -220,6 +220,13 @@ def reversed_graph_begins_with_what_ran(b, pages):
 
 
 @test()
+def reversed_graph_says_what_it_leaves_out(b, pages):
+    b.open(pages.path["large"], "#reversed=1")
+    assert "callers of the lightest stacks are left out" in b.js("byId('legend').innerText")
+    equal(b.js("flame.tree.total[0][0]"), sum(selfs[0] for _, selfs in pages.data["large"]))
+
+
+@test()
 def threads_are_a_level_that_can_be_shown(b, pages):
     b.open(pages.path["demo"])
     equal(b.frame("orders-1"), None)
