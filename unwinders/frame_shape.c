@@ -4,15 +4,17 @@
 #include <string.h>
 
 #include "core/reader.h"
-#include "unwinders/arch.h"
+#include "unwinders/call_site.h"
 
 enum effect {
 	EFFECT_UNKNOWN,
 	EFFECT_NONE,
 	EFFECT_PUSH, /* operand: the register, in the processor's numbering */
 	EFFECT_POP,
+	EFFECT_ROUND_SP,
 	EFFECT_MOVE_SP,	   /* operand: added to rsp */
 	EFFECT_SET_FP,	   /* rbp = rsp */
+	EFFECT_COPY_SP,	   /* another register = rsp */
 	EFFECT_SP_FROM_FP, /* rsp = rbp + operand */
 	EFFECT_LEAVE,
 	EFFECT_RETURN,
@@ -54,7 +56,7 @@ static bool skip_fixed(struct reader *r)
 	return false;
 }
 
-/* add or sub of a constant to rsp: 83 or 81, /0 or /5. */
+/* add, sub or and of rsp and a constant: 83 or 81, /0, /5, /4. */
 static struct insn decode_arithmetic(struct reader *r, bool is_long)
 {
 	uint8_t modrm = reader_u8(r, "operand");
@@ -64,6 +66,8 @@ static struct insn decode_arithmetic(struct reader *r, bool is_long)
 		return (struct insn){ EFFECT_MOVE_SP, n };
 	if (modrm == 0xec)
 		return (struct insn){ EFFECT_MOVE_SP, -n };
+	if (modrm == 0xe4)
+		return (struct insn){ EFFECT_ROUND_SP, 0 };
 	return (struct insn){ EFFECT_UNKNOWN, 0 };
 }
 
@@ -97,6 +101,8 @@ static struct insn decode_move(struct reader *r, uint8_t op, uint8_t rex)
 		return (struct insn){ EFFECT_SET_FP, 0 };
 	if (is_mov && to == CODE_SP && from == CODE_FP)
 		return (struct insn){ EFFECT_SP_FROM_FP, 0 };
+	if (is_mov && from == CODE_SP)
+		return (struct insn){ EFFECT_COPY_SP, 0 };
 	return (struct insn){ to == CODE_SP ? EFFECT_UNKNOWN : EFFECT_NONE, 0 };
 }
 
@@ -136,32 +142,61 @@ static struct insn decode(struct reader *r)
 	return (struct insn){ EFFECT_UNKNOWN, 0 };
 }
 
+/* Where things are below the return address, while a prologue runs; 0: not there. */
+struct prologue {
+	int64_t sp, fp, saved_fp, copied_sp;
+	bool is_rounded;
+};
+
+/* False: the prologue is over. */
+static bool run_prologue(struct prologue *p, struct insn insn)
+{
+	switch (insn.effect) {
+	case EFFECT_NONE:
+		return true;
+	case EFFECT_PUSH:
+		p->sp -= 8;
+		if (insn.operand == CODE_FP && !p->saved_fp)
+			p->saved_fp = p->sp;
+		return true;
+	case EFFECT_MOVE_SP:
+		p->sp += insn.operand;
+		return insn.operand < 0;
+	case EFFECT_SET_FP:
+		if (p->saved_fp)
+			p->fp = p->sp;
+		return true;
+	case EFFECT_COPY_SP:
+		p->copied_sp = p->sp;
+		return true;
+	case EFFECT_ROUND_SP:
+		p->is_rounded = true;
+		return false;
+	default:
+		return false;
+	}
+}
+
 void frame_shape_by_prologue(const uint8_t *code, size_t len, struct frame_shape *out)
 {
-	int64_t sp = 0, fp = 0, saved = 0; /* below the return address; fp 0: not set */
+	struct prologue p = { 0 };
+	struct insn insn;
 	struct reader r;
 
 	reader_init(&r, code, len);
-	while (!reader_at_end(&r)) {
-		struct insn insn = decode(&r);
-
-		if (reader_error(&r) || insn.effect == EFFECT_UNKNOWN)
-			break;
-		if (insn.effect == EFFECT_PUSH)
-			sp -= 8;
-		else if (insn.effect == EFFECT_MOVE_SP && insn.operand < 0)
-			sp += insn.operand;
-		else if (insn.effect == EFFECT_SET_FP && saved)
-			fp = sp;
-		else if (insn.effect != EFFECT_NONE)
-			break;
-		if (insn.effect == EFFECT_PUSH && insn.operand == CODE_FP && !saved)
-			saved = sp;
-	}
-	out->is_from_fp = fp != 0;
-	out->return_slot = fp ? -fp : -sp;
-	out->has_saved_fp = saved != 0;
-	out->saved_fp = out->return_slot + saved;
+	do {
+		insn = decode(&r);
+	} while (!reader_error(&r) && run_prologue(&p, insn) && !reader_at_end(&r));
+	if (p.fp)
+		*out = (struct frame_shape){ SHAPE_FROM_FP, -p.fp, false, 0, 0 };
+	else if (p.is_rounded)
+		*out = (struct frame_shape){ p.copied_sp ? SHAPE_FROM_SAVED_SP : SHAPE_NONE,
+					     -p.copied_sp, false, 0, 0 };
+	else
+		*out = (struct frame_shape){ SHAPE_FROM_SP, -p.sp, false, 0, 0 };
+	out->allocated = (uint64_t)(p.copied_sp - p.sp);
+	out->has_saved_fp = p.saved_fp != 0;
+	out->saved_fp = out->return_slot + p.saved_fp;
 }
 
 bool frame_shape_by_epilogue(const uint8_t *code, size_t len, struct frame_shape *out)
@@ -182,10 +217,10 @@ bool frame_shape_by_epilogue(const uint8_t *code, size_t len, struct frame_shape
 			shape.return_slot += insn.operand;
 			break;
 		case EFFECT_SP_FROM_FP:
-			shape = (struct frame_shape){ true, insn.operand, false, 0 };
+			shape = (struct frame_shape){ SHAPE_FROM_FP, insn.operand, false, 0, 0 };
 			break;
 		case EFFECT_LEAVE:
-			shape = (struct frame_shape){ true, 8, true, 0 };
+			shape = (struct frame_shape){ SHAPE_FROM_FP, 8, true, 0, 0 };
 			break;
 		case EFFECT_POP:
 			if (insn.operand == CODE_FP) {
@@ -202,4 +237,18 @@ bool frame_shape_by_epilogue(const uint8_t *code, size_t len, struct frame_shape
 		}
 	}
 	return false;
+}
+
+bool frame_shape_at_entry(const uint8_t *code, size_t len, size_t at, struct frame_shape *out)
+{
+	size_t n;
+
+	if (sets_frame_pointer(code + at, len - at, &n)) {
+		*out = (struct frame_shape){ .return_slot = 0 };
+		return true;
+	}
+	if (at == 0 || !sets_frame_pointer(code + at - 1, len - at + 1, &n) || n != 4)
+		return false;
+	*out = (struct frame_shape){ .return_slot = 8, .has_saved_fp = true, .saved_fp = 0 };
+	return true;
 }

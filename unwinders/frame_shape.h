@@ -13,16 +13,27 @@
 
 #define SHAPE_MAX_CODE 64 /* bytes worth looking at */
 
-struct frame_shape {
-	bool is_from_fp;     /* offsets count from rbp, not from rsp */
-	int64_t return_slot; /* where the return address is */
-	bool has_saved_fp;
-	int64_t saved_fp; /* where the caller's rbp is, if it was saved */
+enum shape_base {
+	SHAPE_FROM_SP,
+	SHAPE_FROM_FP,
+	SHAPE_FROM_SAVED_SP, /* rsp was rounded down; what it was before stands in the frame */
+	SHAPE_NONE,	     /* rounded down, and not saved */
 };
 
-/* code: the function's first bytes, up to the pc at most. Always answers: what was recognized. */
+struct frame_shape {
+	enum shape_base base; /* what the offsets count from */
+	int64_t return_slot;  /* where the return address is */
+	bool has_saved_fp;
+	int64_t saved_fp;   /* where the caller's rbp is, if it was saved */
+	uint64_t allocated; /* SHAPE_FROM_SAVED_SP: bytes below the old rsp before it was rounded */
+};
+
+/* code: the function's first bytes, up to the pc at most. What was recognized of it. */
 void frame_shape_by_prologue(const uint8_t *code, size_t len, struct frame_shape *out);
 /* code: the bytes at the pc. False: they do not lead straight to a return. */
 bool frame_shape_by_epilogue(const uint8_t *code, size_t len, struct frame_shape *out);
+/* code: bytes around the pc, which is at code[at]. True between a function's start and where its
+   frame pointer is set up. */
+bool frame_shape_at_entry(const uint8_t *code, size_t len, size_t at, struct frame_shape *out);
 
 #endif

@@ -5,10 +5,13 @@
 
 #include "unwinders/call_site.h"
 #include "unwinders/frame_shape.h"
+#include "unwinders/padding.h"
 
 #define MAX_GUESSES 512 /* guessed frames in one stack: recursion in JIT code */
 #define MAX_WORDS 4096	/* of stack searched for one frame; frames of video codecs hold buffers */
 #define MAX_CANDIDATES 48
+#define MAX_FUNCTION 2048   /* bytes before the pc in which its start is looked for */
+#define MAX_ROUNDING 64	    /* a cache line, a vector register of AVX-512 */
 #define MAX_SAVED_WORDS 8   /* pushed registers above the return address that may be rbp */
 #define MAX_JUMPS 3	    /* PLT entry, interposer, function */
 #define MIN_PROOF 4	    /* frames that make a walk to the end of the copied bytes a proof */
@@ -80,7 +83,13 @@ static bool fits_prologue(struct guess *g, uint64_t start, uint64_t slot)
 	if (walk_code(g->w, start, code, len) != len)
 		return false;
 	frame_shape_by_prologue(code, len, &shape);
-	return (shape.is_from_fp ? g->fp : g->sp) + (uint64_t)shape.return_slot == slot;
+	return shape.base <= SHAPE_FROM_FP &&
+	       (shape.base == SHAPE_FROM_FP ? g->fp : g->sp) + (uint64_t)shape.return_slot == slot;
+}
+
+static bool has_unwind_data(const struct code_region *r, uint64_t pc)
+{
+	return !r || (r->table && unwind_table_find(r->table, pc - r->bias).cfa != CFA_NONE);
 }
 
 static enum evidence direct_evidence(struct guess *g, uint64_t target, uint64_t slot, bool is_also)
@@ -95,8 +104,9 @@ static enum evidence direct_evidence(struct guess *g, uint64_t target, uint64_t 
 		return target >= g->start && target < g->end ? EVIDENCE_STRONG
 		       : is_also			     ? EVIDENCE_FAIR
 							     : EVIDENCE_WEAK;
-	r = walk_region(g->w, g->pc);
-	if (!r || target < r->start || target > g->pc)
+	/* The pc has no unwind data; a function that has some is another one. */
+	r = walk_region(g->w, target);
+	if (has_unwind_data(r, target) || target > g->pc || r->start > g->pc || r->end <= g->pc)
 		return is_also ? EVIDENCE_FAIR : EVIDENCE_WEAK;
 	return fits_prologue(g, target, slot) ? EVIDENCE_STRONG : EVIDENCE_FAIR;
 }
@@ -144,18 +154,47 @@ static bool try_caller(struct guess *g, uint64_t slot, bool has_fp, uint64_t fp)
 	return false;
 }
 
-static bool try_shape(struct guess *g, const struct frame_shape *shape)
+static bool try_shape_at(struct guess *g, const struct frame_shape *shape, uint64_t base)
 {
-	uint64_t base = shape->is_from_fp ? g->fp : g->sp, fp = g->fp;
-	uint64_t slot = base + (uint64_t)shape->return_slot;
+	uint64_t slot = base + (uint64_t)shape->return_slot, fp = g->fp;
 	bool has_fp = g->has_fp;
 
-	if ((shape->is_from_fp && !g->has_fp) || slot < g->sp ||
-	    evidence_at(g, slot) == EVIDENCE_NONE)
+	if (slot < g->sp || evidence_at(g, slot) == EVIDENCE_NONE)
 		return false;
 	if (shape->has_saved_fp)
 		has_fp = walk_read(g->w, base + (uint64_t)shape->saved_fp, &fp, sizeof(fp)) == 0;
 	return try_caller(g, slot, has_fp, fp);
+}
+
+/* Codecs round rsp down to the size of a vector and keep the old one somewhere in the frame. */
+static bool try_saved_sp(struct guess *g, const struct frame_shape *shape)
+{
+	uint64_t least = g->sp + shape->allocated, old;
+
+	for (uint64_t at = g->sp; at < least + MAX_ROUNDING && g->w->budget->n_words; at += 8) {
+		g->w->budget->n_words--;
+		if (walk_read(g->w, at, &old, sizeof(old)))
+			return false;
+		if (old > at && old - least < MAX_ROUNDING && old % 8 == 0 &&
+		    try_shape_at(g, shape, old))
+			return true;
+	}
+	return false;
+}
+
+static bool try_shape(struct guess *g, const struct frame_shape *shape)
+{
+	switch (shape->base) {
+	case SHAPE_FROM_SP:
+		return try_shape_at(g, shape, g->sp);
+	case SHAPE_FROM_FP:
+		return g->has_fp && try_shape_at(g, shape, g->fp);
+	case SHAPE_FROM_SAVED_SP:
+		return try_saved_sp(g, shape);
+	case SHAPE_NONE:
+		break;
+	}
+	return false;
 }
 
 static bool try_epilogue(struct guess *g)
@@ -167,22 +206,49 @@ static bool try_epilogue(struct guess *g)
 	return frame_shape_by_epilogue(code, len, &shape) && try_shape(g, &shape);
 }
 
-static bool try_prologue(struct guess *g)
+/* Before a leaf's frame pointer is set up, rbp is its caller's. */
+static bool try_entry(struct guess *g)
 {
+	const struct code_region *r = walk_region(g->w, g->pc);
 	uint8_t code[SHAPE_MAX_CODE];
-	uint64_t len = g->pc - g->start;
+	size_t at = r && g->pc > r->start, len = walk_code(g->w, g->pc - at, code, sizeof(code));
 	struct frame_shape shape;
 
-	if (!g->end)
-		return false;
-	len = walk_code(g->w, g->start, code, len < sizeof(code) ? (size_t)len : sizeof(code));
+	return g->w->u.is_exact && len > at && frame_shape_at_entry(code, len, at, &shape) &&
+	       try_shape(g, &shape);
+}
+
+static bool try_prologue_from(struct guess *g, uint64_t start)
+{
+	uint8_t code[SHAPE_MAX_CODE];
+	uint64_t len = g->pc - start;
+	struct frame_shape shape;
+
+	len = walk_code(g->w, start, code, len < sizeof(code) ? (size_t)len : sizeof(code));
 	frame_shape_by_prologue(code, (size_t)len, &shape);
 	return try_shape(g, &shape);
 }
 
+static bool try_prologue(struct guess *g)
+{
+	const struct code_region *r = walk_region(g->w, g->pc);
+	uint8_t code[MAX_FUNCTION];
+	size_t len;
+	uint64_t start;
+
+	if (g->end)
+		return try_prologue_from(g, g->start);
+	/* Nobody knows the function: it may be seen where it begins. */
+	if (!r)
+		return false;
+	len = g->pc - r->start < sizeof(code) ? (size_t)(g->pc - r->start) : sizeof(code);
+	return walk_code(g->w, g->pc - len, code, len) == len &&
+	       padding_find_start(code, len, g->pc, &start) && try_prologue_from(g, start);
+}
+
 static bool try_frame_pointer(struct guess *g)
 {
-	static const struct frame_shape standard = { true, 8, true, 0 };
+	static const struct frame_shape standard = { SHAPE_FROM_FP, 8, true, 0, 0 };
 
 	return g->has_fp && g->fp >= g->sp && g->fp % 8 == 0 && try_shape(g, &standard);
 }
@@ -273,7 +339,7 @@ static bool guess_caller(struct guess *g)
 	struct candidate found[MAX_CANDIDATES];
 	size_t n;
 
-	if (try_epilogue(g) || try_prologue(g))
+	if (try_epilogue(g) || try_entry(g) || try_prologue(g))
 		return true;
 	if (g->is_jit && !g->end && try_frame_pointer(g))
 		return true;
