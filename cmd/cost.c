@@ -1,0 +1,79 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "cmd/cost.h"
+
+#include <inttypes.h>
+#include <sys/resource.h>
+
+#include "bpf/live.h"
+#include "core/scoped.h"
+
+static uint64_t user_cpu_ns(void)
+{
+	struct rusage used;
+
+	getrusage(RUSAGE_SELF, &used);
+	return (uint64_t)used.ru_utime.tv_sec * 1000000000 + (uint64_t)used.ru_utime.tv_usec * 1000;
+}
+
+static uint64_t anonymous_bytes(void)
+{
+	SCOPED(fclose) FILE *f = fopen("/proc/self/status", "re");
+	char line[256];
+	uint64_t kb = 0;
+
+	while (f && fgets(line, sizeof(line), f))
+		if (sscanf(line, "RssAnon: %" SCNu64 " kB", &kb) == 1)
+			break;
+	return kb * 1024;
+}
+
+void cost_begin(struct cost *c)
+{
+	*c = (struct cost){ .cpu_ns = user_cpu_ns() };
+}
+
+void cost_update(struct cost *c, uint64_t map_bytes)
+{
+	uint64_t bytes = anonymous_bytes() + map_bytes;
+
+	if (bytes > c->peak_bytes)
+		c->peak_bytes = bytes;
+}
+
+static void print_programs(const struct live_stats *stats, uint64_t samples, FILE *out)
+{
+	for (size_t i = 0; i < stats->n_programs; i++) {
+		const struct live_program *p = &stats->programs[i];
+
+		if (!p->run_cnt)
+			continue;
+		fprintf(out, "  kernel, program %s: %.0f ns a run (%" PRIu64 " runs)", p->name,
+			(double)p->run_time_ns / (double)p->run_cnt, p->run_cnt);
+		if (samples)
+			fprintf(out, ", %.0f ns a sample",
+				(double)p->run_time_ns / (double)samples);
+		fputc('\n', out);
+	}
+}
+
+void cost_print(const struct cost *c, const struct live_stats *stats, uint64_t samples,
+		uint64_t written, FILE *out)
+{
+	double used_s = (double)(user_cpu_ns() - c->cpu_ns) / 1e9,
+	       start_s = (double)c->cpu_ns / 1e9;
+
+	fputs("what weft cost:\n", out);
+	print_programs(stats, samples, out);
+	fprintf(out, "  user CPU: %.3f s, and %.3f s to start", used_s, start_s);
+	if (samples)
+		fprintf(out, "; %.1f s per million samples", used_s * 1e6 / (double)samples);
+	fprintf(out, "\n  peak memory: %.1f MiB (anonymous and BPF), BPF maps %.1f MiB\n",
+		(double)c->peak_bytes / 0x1p20, (double)stats->map_bytes / 0x1p20);
+	if (written)
+		fprintf(out, "  written: %" PRIu64 " bytes\n", written);
+	fprintf(out, "  sampling began after %.1f ms", (double)stats->attach_ns / 1e6);
+	if (stats->first_sample_ns)
+		fprintf(out, ", the first sample came after %.1f ms",
+			(double)stats->first_sample_ns / 1e6);
+	fputc('\n', out);
+}

@@ -1,0 +1,16 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * ^C for a recording: the first stops it, the second skips what is still under way, the third ends
+ * weft at once. SIGTERM and SIGHUP count as ^C.
+ */
+#ifndef CMD_INTERRUPT_H
+#define CMD_INTERRUPT_H
+
+#include <stdbool.h>
+
+void interrupt_catch(void);
+int interrupt_count(void);
+/* Was the last one typed on the terminal? Then the command we started has got it too. */
+bool interrupt_was_typed(void);
+
+#endif

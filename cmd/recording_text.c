@@ -1,0 +1,157 @@
+// SPDX-License-Identifier: Apache-2.0
+/* What a recording says to the person who asked for it. */
+#include <inttypes.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "cmd/accounting.h"
+#include "cmd/recording.h"
+#include "cmd/targets.h"
+#include "cmd/top_table.h"
+#include "cmd/verb.h"
+#include "cmd/view.h"
+#include "core/log.h"
+#include "core/profile.h"
+#include "core/text.h"
+
+#define TOP_ROWS 10
+
+static void print_target(const struct recording *r, FILE *out)
+{
+	char safe[64];
+
+	if (r->opt.all)
+		fputs("the whole machine", out);
+	else if (r->opt.command)
+		fputs(r->opt.command[0], out);
+	else if (r->pids.n)
+		fprintf(out, "pid %d (%s)%s", r->pids.items[0],
+			text_safe(r->comm, safe, sizeof(safe)), r->pids.n > 1 ? " and others" : "");
+	else if (r->opt.tids.n)
+		fprintf(out, "thread %d%s", r->opt.tids.items[0],
+			r->opt.tids.n > 1 ? " and others" : "");
+	else if (r->opt.comms.n)
+		fprintf(out, "every %s", r->opt.comms.items[0]);
+	else
+		fprintf(out, "cgroup %s", r->opt.cgroups.items[0]);
+}
+
+void recording_print_start(const struct recording *r)
+{
+	if (log_get_level() < LOG_NORMAL)
+		return;
+	fputs("weft: recording ", stderr);
+	print_target(r, stderr);
+	fprintf(stderr, " at %u Hz", r->opt.freq);
+	if (r->opt.duration_ns)
+		fprintf(stderr, " for %.3g s", (double)r->opt.duration_ns / 1e9);
+	fputs(r->opt.command ? "; ^C ends it\n" : "; ^C stops and writes\n", stderr);
+}
+
+static uint64_t used_ns(const struct recording *r)
+{
+	uint64_t sum = 0;
+
+	if (r->child.has_ended)
+		return r->child.cpu_ns;
+	for (size_t i = 0; i < r->pids.n; i++)
+		sum += target_cpu_ns(r->pids.items[i]);
+	return sum > r->cpu_before_ns ? sum - r->cpu_before_ns : 0;
+}
+
+/* What a tick is worth; a target that used less than a few of them may well have none. */
+static bool is_idle(const struct recording *r)
+{
+	return used_ns(r) < UINT64_C(5000000000) / r->opt.freq;
+}
+
+/* "0 samples: pid 4711 used 0.00 s CPU in 10.0 s (it was asleep)" */
+static void explain_nothing(const struct recording *r)
+{
+	double seconds = (double)r->duration_ns / 1e9;
+
+	if (!r->pids.n) {
+		log_error("0 samples: no target used a CPU in %.1f s%s", seconds,
+			  r->opt.comms.n && !targets_any_named(r->opt.comms.items[0])
+				  ? " (no process has that name now)"
+				  : "");
+		return;
+	}
+	fputs("weft: 0 samples: ", stderr);
+	print_target(r, stderr);
+	fprintf(stderr, " used %.2f s CPU in %.1f s", (double)used_ns(r) / 1e9, seconds);
+	if (r->cause == END_TARGET_GONE && !r->child.pid)
+		fputs(" (it is gone)\n", stderr);
+	else if (r->opt.kernel_only)
+		fputs(" (outside of the kernel)\n", stderr);
+	else if (is_idle(r))
+		fputs(r->child.pid ? " (too little for a sample; try a higher --freq)\n"
+				   : " (it was asleep)\n",
+		      stderr);
+	else
+		fputs("; weft should have seen it: weft doctor\n", stderr);
+}
+
+static void print_top(const struct recording *r)
+{
+	/* Stdout may be the profile's, or the command's. */
+	FILE *out = strcmp(r->path, "-") && !r->opt.command ? stdout : stderr;
+	struct options opt;
+	struct view v;
+
+	options_init(&opt);
+	opt.n_rows = TOP_ROWS;
+	if (!view_init(&v, r->profile, &opt, out))
+		view_top(&v);
+	view_deinit(&v);
+	fflush(out);
+}
+
+void recording_print_end(const struct recording *r, const struct accounting *a)
+{
+	char safe[512];
+
+	if (!profile_n_samples(r->profile))
+		explain_nothing(r);
+	if (log_get_level() < LOG_NORMAL)
+		return;
+	fprintf(stderr, "weft: %" PRIu64 " samples in %.1f s · ", a->sampled,
+		(double)r->duration_ns / 1e9);
+	accounting_print(a, stderr);
+	fprintf(stderr, " · wrote %s\n",
+		strcmp(r->path, "-") ? text_safe(r->path, safe, sizeof(safe)) : "to stdout");
+	if (log_get_level() >= LOG_VERBOSE)
+		accounting_print_all(r->profile, stderr);
+	if (profile_n_samples(r->profile))
+		print_top(r);
+}
+
+static int judge_nothing(const struct recording *r)
+{
+	if (r->child.pid)
+		return EXIT_OK;
+	if (r->pids.n && r->cause == END_TARGET_GONE)
+		return EXIT_NO_TARGET;
+	if (r->opt.comms.n && !r->pids.n && !targets_any_named(r->opt.comms.items[0]))
+		return EXIT_NO_TARGET;
+	return !r->pids.n || r->opt.kernel_only || is_idle(r) ? EXIT_OK : EXIT_FAILED;
+}
+
+int recording_judge(const struct recording *r, const struct accounting *a)
+{
+	double lost = accounting_lost_percent(a), complete = accounting_complete_percent(a);
+
+	if (!profile_n_samples(r->profile))
+		return judge_nothing(r);
+	if (r->opt.max_loss >= 0 && lost > r->opt.max_loss) {
+		log_error("%.2f%% of the samples were lost, more than --max-loss %g", lost,
+			  r->opt.max_loss);
+		return EXIT_INCOMPLETE;
+	}
+	if (r->opt.min_complete >= 0 && complete < r->opt.min_complete) {
+		log_error("%.2f%% of the stacks are complete, less than --min-complete %g",
+			  complete, r->opt.min_complete);
+		return EXIT_INCOMPLETE;
+	}
+	return EXIT_OK;
+}

@@ -1,0 +1,182 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
+# weft record against live processes: targets, ends, exit statuses, what it says. Needs root and BPF.
+. "$(dirname "$0")/tap.sh"
+"$weft" doctor >"$work/out" 2>&1
+if [ $? = 3 ]; then
+	grep '^NO' "$work/out"
+	echo "1..0 # SKIP weft cannot profile here"
+	exit 77
+fi
+out=$work/out.pb.gz
+pids=
+trap 'kill $pids 2>/dev/null; rm -rf "$work"' EXIT
+
+cat >"$work/busy.c" <<'C'
+#include <signal.h>
+#include <stdlib.h>
+#include <time.h>
+#include <unistd.h>
+__attribute__((noinline)) void burn_cpu(void) { for (volatile long i = 0; i < 2000000; i++) ; }
+int main(int argc, char **argv)
+{
+	double seconds = argc > 1 ? atof(argv[1]) : 5;
+	struct timespec start, now;
+	if (argc > 3)
+		signal(SIGTERM, SIG_IGN);
+	clock_gettime(CLOCK_MONOTONIC, &start);
+	do {
+		burn_cpu();
+		clock_gettime(CLOCK_MONOTONIC, &now);
+	} while (now.tv_sec - start.tv_sec + (now.tv_nsec - start.tv_nsec) / 1e9 < seconds);
+	return argc > 2 ? atoi(argv[2]) : 0;
+}
+C
+${CC:-cc} -O1 -g -o "$work/busybee" "$work/busy.c" || exit 1
+
+# samples of the profile that was just written
+samples() {
+	"$weft" report "$1" | sed -nE 's/.* · ([0-9]+) samples.*/\1/p'
+}
+
+run record -d 1 -o "$out" -- "$work/busybee" 5
+[ $status = 0 ] && [ "$(samples "$out")" -ge 10 ] && "$weft" report -n 1 "$out" | grep -q burn_cpu
+claim "a command is sampled until --duration, under its names" $?
+! pgrep -x busybee >/dev/null
+claim "and ended then" $?
+says err "Cum%  Name" && ! says out "Cum%  Name"
+claim "the table of -- CMD goes to stderr: stdout is CMD's" $?
+if command -v go >/dev/null; then
+	rows='t { print $1, $4, $6 } /[Ff]lat%/ { t = 1 }'
+	"$weft" report --sample-type samples "$out" | awk "$rows" | grep -v '[+[]' | sort >"$work/ours"
+	go tool pprof -symbolize=none -sample_index=samples -unit=count -top -nodecount=100000 -nodefraction=0 \
+		-edgefraction=0 "$out" 2>/dev/null | awk "$rows" | grep -v '[+[]' | sort >"$work/theirs"
+	[ -s "$work/ours" ] && diff "$work/ours" "$work/theirs" >"$work/out"
+	claim "go tool pprof agrees with weft report" $?
+else
+	skip "go tool pprof agrees with weft report" "no go here"
+fi
+
+for expected in 0 3; do
+	run record -o "$out" -- "$work/busybee" 0.2 $expected
+	[ $status = $expected ]
+	claim "CMD's exit status $expected is weft's" $?
+done
+run record -o "$out" -- sh -c 'kill -9 $$'
+[ $status = 137 ]
+claim "CMD that died of signal 9 is 137" $?
+rm -f "$out"
+run record -o "$out" -- "$work/no-such-program"
+[ $status = 127 ] && says err "cannot run" && [ ! -e "$out" ]
+claim "CMD that is not there is 127, and nothing is written" $?
+run record -o "$out" -- /etc/passwd
+[ $status = 126 ]
+claim "CMD that cannot be run is 126" $?
+
+"$work/busybee" 60 & bee=$!
+pids="$pids $bee"
+run record -p $bee -d 0.5 -o "$out"
+[ $status = 0 ] && says out burn_cpu && says err "wrote $out"
+claim "a running process is sampled; the table goes to stdout" $?
+[ "$(awk '/TracerPid/ { print $2 }' /proc/$bee/status)" = 0 ] && kill -0 $bee
+claim "it lives on, untraced" $?
+run record -p busybee -d 0.5 -o "$work/%c-%p.pb.gz"
+[ $status = 0 ] && [ -s "$work/busybee-$bee.pb.gz" ]
+claim "a name finds it, and patterns name the file" $?
+"$work/busybee" 60 & other=$!
+pids="$pids $other"
+run record -p busybee -d 0.5 -o "$out"
+[ $status = 4 ] && says err "2 processes are named busybee" && says err " $bee " && says err " $other "
+claim "a name of two processes lists both" $?
+run record --comm busybee -d 0.5 -o "$out"
+[ $status = 0 ] && [ "$("$weft" report --label pid=$bee "$out" | grep -c burn_cpu)" = 1 ] &&
+	[ "$("$weft" report --label pid=$other "$out" | grep -c burn_cpu)" = 1 ]
+claim "--comm samples both" $?
+kill $other
+run record --tid $bee -d 0.5 -o "$out"
+[ $status = 0 ] && says out burn_cpu
+claim "--tid samples a thread" $?
+run record -a -d 0.5 -o "$out"
+[ $status = 0 ] && says out burn_cpu
+claim "-a samples it too" $?
+run record -p $bee -d 0.5 --kernel-only -o "$out"
+[ $status = 0 ] && ! grep -q burn_cpu "$work/out" && { [ -s "$work/out" ] || says err "outside of the kernel"; }
+claim "--kernel-only leaves its functions out" $?
+run record -p $bee -d 0.5 -q -o "$out"
+[ $status = 0 ] && [ ! -s "$work/out" ] && [ ! -s "$work/err" ]
+claim "-q says nothing" $?
+"$weft" record -p $bee -d 0.5 -o - 2>"$work/err" | "$weft" report - >"$work/out"
+says out burn_cpu && says err "wrote to stdout" && says err "Cum%  Name"
+claim "-o - writes the profile to stdout and the table to stderr" $?
+run record -p $bee -d 0.5 --stats -o "$out"
+[ $status = 0 ] && says err "ns a sample" && says err "s per million samples" && says err "peak memory" &&
+	says err "written: $(stat -c %s "$out") bytes" && says err "the first sample came after"
+claim "--stats says what weft cost" $?
+run record -p $bee -d 0.5 --min-complete 100 --max-loss 0 -o "$out"
+[ $status = 0 ] || { [ $status = 5 ] && says err "% of the"; }
+claim "--min-complete and --max-loss judge the result" $?
+
+for signal in INT TERM HUP; do
+	rm -f "$out"
+	"$weft" record -p $bee -o "$out" >"$work/out" 2>"$work/err" & recorder=$!
+	sleep 1
+	kill -$signal $recorder
+	wait $recorder
+	[ $? = 0 ] && [ -s "$out" ] && says out burn_cpu
+	claim "SIG$signal stops, writes and exits with 0" $?
+done
+"$weft" record -o "$out" -- sleep 50 >"$work/out" 2>"$work/err" & recorder=$!
+sleep 1
+kill -TERM $recorder
+wait $recorder
+[ $? = 0 ] && ! pgrep -P $recorder sleep >/dev/null && ! pgrep -f '^sleep 50$' >/dev/null
+claim "SIGTERM to weft ends the command that it started" $?
+
+sleep 60 & sleeper=$!
+pids="$pids $sleeper"
+run record -p $sleeper -d 0.5 -o "$out"
+[ $status = 0 ] && says err "0 samples: pid $sleeper (sleep) used 0.00 s CPU in 0.5 s (it was asleep)"
+claim "a target that slept is said to have slept" $?
+(sleep 0.7; kill $sleeper) &
+run record -p $sleeper -d 20 -o "$out"
+[ $status = 4 ] && says err "it is gone"
+claim "a target that goes before its first sample is exit 4" $?
+(sleep 0.7; kill $bee) &
+run record -p $bee -d 20 -o "$out"
+[ $status = 0 ] && [ "$(samples "$out")" -ge 3 ]
+claim "a recording ends with its target" $?
+run record --comm no-such-name -d 0.3 -o "$out"
+[ $status = 4 ] && says err "no process has that name now"
+claim "a command name that nobody has is exit 4" $?
+
+echo old >"$work/kept.pb.gz"
+run record -a -d 0.3 -o "$work/no/such/dir.pb.gz"
+[ $status = 1 ] && says err "cannot write" && ! says err recording
+claim "an output that cannot be written is found out before recording" $?
+mkdir "$work/small" && mount -t tmpfs -o size=4k tmpfs "$work/small" 2>/dev/null
+if mountpoint -q "$work/small"; then
+	cp "$work/kept.pb.gz" "$work/small/full.pb.gz"
+	run record -a -d 0.5 -o "$work/small/full.pb.gz"
+	[ $status = 1 ] && [ "$(cat "$work/small/full.pb.gz")" = old ] && [ "$(ls -A "$work/small")" = full.pb.gz ]
+	claim "a full disk leaves the older file as it was" $?
+	umount "$work/small"
+else
+	skip "a full disk leaves the older file as it was" "no tmpfs can be mounted"
+fi
+if command -v setpriv >/dev/null; then
+	setpriv --reuid=65534 --regid=65534 --clear-groups --inh-caps=-all --bounding-set=-all "$weft" record -a -d 0.3 -o /dev/null \
+		--format pprof >"$work/out" 2>"$work/err"
+	[ $? = 3 ] && says err CAP_ && [ "$(wc -l <"$work/err")" -le 3 ]
+	claim "without privilege: exit 3, and which capability is missing" $?
+else
+	skip "without privilege" "no setpriv here"
+fi
+if command -v script >/dev/null; then
+	script -qec "$weft record -d 2.5 -o $out -- $work/busybee 9" /dev/null </dev/null >"$work/out" 2>"$work/err"
+	grep -qE 'rec 2s · [0-9]+ samples · [0-9]+ lost · .*native [0-9]+%.* · ^C stop' "$work/out" ||
+		grep -qE 'rec 2s · [0-9]+ samples · [0-9]+ lost' "$work/out"
+	claim "a terminal gets a status line" $?
+else
+	skip "a terminal gets a status line" "no script(1) here"
+fi
+finish

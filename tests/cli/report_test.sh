@@ -1,0 +1,95 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
+# weft report on files of others and of weft: agrees with pprof, converts, pages, says what is damaged.
+. "$(dirname "$0")/tap.sh"
+cpu=tests/golden/go-cpu.pb.gz
+heap=tests/golden/go-heap.pb.gz
+
+# flat, cum and name of every function, from either program's top table of plain counts
+weft_rows() {
+	"$weft" report --sample-type "$1" "$2" | awk 't { print $1, $4, $6, $7, $8 } /Flat%/ { t = 1 }' | sort
+}
+pprof_rows() {
+	go tool pprof -symbolize=none -sample_index="$1" -unit=count -top -nodecount=100000 -nodefraction=0 \
+		-edgefraction=0 "$2" 2>/dev/null | awk 't { print $1, $4, $6, $7, $8 } /flat%/ { t = 1 }' |
+		sed 's/ (inline) *$//; s/ (partial-inline) *$//' | sort
+}
+# awk leaves spaces where a name has fewer words
+tidy() {
+	sed 's/ *$//; s/ (partial-inline)//; s/ (inline)//'
+}
+
+for file in $cpu $heap; do
+	type=samples
+	[ $file = $heap ] && type=inuse_objects
+	if ! command -v go >/dev/null; then
+		skip "report agrees with pprof -top on $file" "no go here"
+		continue
+	fi
+	weft_rows $type $file | tidy >"$work/ours"
+	pprof_rows $type $file | tidy >"$work/theirs"
+	[ -s "$work/ours" ] && diff "$work/ours" "$work/theirs" >"$work/out"
+	claim "report agrees with pprof -top on $file ($(wc -l <"$work/ours") functions)" $?
+	"$weft" report --sample-type $type --focus 'runtime\.main' "$file" | awk 't { print $1, $4, $6, $7, $8 } /Flat%/ { t = 1 }' | sort | tidy >"$work/ours"
+	go tool pprof -symbolize=none -sample_index=$type -unit=count -top -focus='runtime\.main' -nodecount=100000 -nodefraction=0 -edgefraction=0 $file 2>/dev/null |
+		awk 't { print $1, $4, $6, $7, $8 } /flat%/ { t = 1 }' | sort | tidy >"$work/theirs"
+	diff "$work/ours" "$work/theirs" >"$work/out"
+	claim "--focus agrees with pprof -focus on $file" $?
+done
+
+run report $cpu --tree
+[ $status = 0 ] && says out "Total Total%"
+claim "the tree is shown" $?
+run report --peek 'no such function' $cpu
+[ $status = 1 ] && says err "no function matches"
+claim "what matches nothing is said" $?
+run report --sample-type wall $cpu
+[ $status = 1 ] && says err "it has: samples cpu"
+claim "a sample type that is not there is said, with those that are" $?
+
+"$weft" report - <$cpu >"$work/out" 2>"$work/err" && [ "$(sed 1d "$work/out")" = "$("$weft" report $cpu | sed 1d)" ]
+claim "a profile is read from stdin" $?
+
+run report $cpu -o "$work/again.pb.gz"
+[ $status = 0 ] && [ "$("$weft" report "$work/again.pb.gz" | sed 1,3d)" = "$("$weft" report $cpu | sed 1,3d)" ]
+claim "a profile is converted and says the same" $?
+run report $cpu --format folded
+[ $status = 0 ] && grep -q ';main\.main' "$work/out"
+claim "--format without -o writes to stdout" $?
+run report $cpu --focus main -o "$work/part.pb.gz"
+[ $status = 2 ] && [ ! -e "$work/part.pb.gz" ]
+claim "a filter is not silently dropped by -o" $?
+run report $cpu -o /dev/full --format folded
+[ $status = 1 ] && says err "No space left"
+claim "a full disk is said" $?
+
+size=$(stat -c %s $cpu)
+head -c $((size / 2)) $cpu >"$work/half.pb.gz"
+run report "$work/half.pb.gz"
+[ $status = 6 ] && says err "damaged"
+claim "half a file is damaged input" $?
+
+# On a terminal: a pager, colours, and the width.
+on_terminal() {
+	script -qec "$*" /dev/null </dev/null 2>"$work/err" | tr -d '\r' >"$work/out"
+}
+if command -v script >/dev/null; then
+	PAGER="sed s/^/paged:/" on_terminal "$weft report $cpu"
+	says out "paged:"
+	claim "the report goes through PAGER on a terminal" $?
+	PAGER="sed s/^/paged:/" on_terminal "$weft report --no-pager $cpu"
+	! says out "paged:"
+	claim "--no-pager does without" $?
+	PAGER=cat TERM=xterm on_terminal "$weft report $cpu"
+	grep -q $'\033\[1m' "$work/out"
+	claim "a terminal gets colours" $?
+	PAGER=cat TERM=xterm NO_COLOR=1 on_terminal "$weft report $cpu"
+	! grep -q $'\033\[' "$work/out"
+	claim "NO_COLOR is honoured" $?
+	PAGER=true on_terminal "$weft report $cpu; echo status \$?"
+	says out "status 0"
+	claim "a pager that is left early is no failure" $?
+else
+	skip "terminals" "no script(1) here"
+fi
+finish

@@ -1,0 +1,42 @@
+# SPDX-License-Identifier: Apache-2.0
+# For the tests of the command line: sourced, prints TAP.
+set -u
+cd "$(dirname "$0")/../.." || exit 1
+weft=$PWD/${BUILD:-build}/weft
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+n_tests=0 n_failed=0
+
+# claim TEXT STATUS: one test, passed when STATUS is 0
+claim() {
+	n_tests=$((n_tests + 1))
+	if [ "$2" = 0 ]; then
+		echo "ok $n_tests - $1"
+	else
+		echo "not ok $n_tests - $1"
+		n_failed=$((n_failed + 1))
+		sed 's/^/# /' "$work/out" "$work/err" 2>/dev/null | head -n 20
+	fi
+}
+
+skip() {
+	n_tests=$((n_tests + 1))
+	echo "ok $n_tests - $1 # SKIP $2"
+}
+
+# run ARGS...: weft with its output in $work/out and $work/err, its status in $status
+run() {
+	"$weft" "$@" >"$work/out" 2>"$work/err" </dev/null
+	status=$?
+}
+
+# says FILE TEXT: the text is a part of the file
+says() {
+	grep -qF -- "$2" "$work/$1"
+}
+
+finish() {
+	echo "1..$n_tests"
+	[ $n_failed = 0 ]
+	exit
+}
