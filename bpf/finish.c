@@ -92,7 +92,7 @@ static bool function(void *ctx, uint64_t pc, uint64_t *start, uint64_t *size)
 /* Puts the pages side by side. */
 static void set_stack(struct finisher *f, struct snapshot *s, const struct queued_sample *q)
 {
-	s->stack_start = s->regs[REG_SP] & ~(uint64_t)(SNAPSHOT_PAGE - 1);
+	s->stack_start = (s->regs[REG_SP] - RED_ZONE) & ~(uint64_t)(SNAPSHOT_PAGE - 1);
 	s->stack = f->stack;
 	s->page_known = f->page_known;
 	memset(f->page_known, 0, sizeof(f->page_known));

@@ -119,6 +119,7 @@ static struct entry *entry_of(struct tables *ts, struct object *o)
 	e->o = o;
 	e->cfi.eh_frame = section_of(o, ".eh_frame");
 	e->cfi.debug_frame = section_of(o, ".debug_frame");
+	e->cfi.eh_frame_hdr = section_of(o, ".eh_frame_hdr");
 	e->cfi.text_vaddr = section_of(o, ".text").vaddr;
 	e->cfi.got_vaddr = section_of(o, ".got").vaddr;
 	e->has_cfi = e->cfi.eh_frame.data || e->cfi.debug_frame.data;
