@@ -230,6 +230,11 @@ uint32_t perf_map_line(const struct perf_map *m, uint64_t addr, const char **fil
 	return jit_symbols_line(m->symbols, addr, file);
 }
 
+size_t perf_map_count(const struct perf_map *m)
+{
+	return jit_symbols_count(m->symbols);
+}
+
 size_t perf_map_memory(const struct perf_map *m)
 {
 	return sizeof(*m) + jit_symbols_memory(m->symbols);

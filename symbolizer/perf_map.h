@@ -28,6 +28,8 @@ uint32_t perf_map_line(const struct perf_map *m, uint64_t addr, const char **fil
 /* The name that was valid at a time (CLOCK_MONOTONIC ns): entries carry the time they were read or
    a jitdump's own. */
 const char *perf_map_find_at(const struct perf_map *m, uint64_t addr, uint64_t time_ns, uint64_t *start, uint64_t *size);
+/* Ranges read so far: another number means that there are new names. */
+size_t perf_map_count(const struct perf_map *m);
 size_t perf_map_memory(const struct perf_map *m);
 
 #endif
