@@ -16,9 +16,14 @@
 #include "runtimes/runtime.h"
 #include "symbolizer/perf_map.h"
 
-/* Between two looks at the end of a perf map; doubled while they bring nothing. */
+/*
+ * Between two looks at the end of a perf map; doubled while they bring nothing. For as long may
+ * code that replaced other code have its name; a look costs about 10 us. Without any map it is
+ * longer.
+ */
 #define REFRESH_MIN_NS UINT64_C(10000000)
-#define REFRESH_MAX_NS UINT64_C(2000000000)
+#define REFRESH_MAX_NS UINT64_C(100000000)
+#define SEARCH_MAX_NS UINT64_C(2000000000)
 /* Frames that wait for a name at most. */
 #define MAX_UNNAMED (1u << 16)
 
@@ -104,14 +109,14 @@ static void find_jitdumps(const struct runtime_env *env, const struct process *p
 /* Reads what was added to the maps, unless that was done just now. */
 static bool refresh(const struct runtime_env *env, struct process *proc, struct jit *jit)
 {
-	uint64_t t = now();
+	uint64_t t = now(), max;
 	size_t before;
 	int err;
 
 	if (t < jit->refresh_at_ns)
 		return false;
 	find_jitdumps(env, proc, jit);
-	before = perf_map_memory(jit->map);
+	before = perf_map_count(jit->map);
 	err = perf_map_refresh(jit->map);
 	if (err == 0)
 		jit->has_names = true;
@@ -120,9 +125,9 @@ static bool refresh(const struct runtime_env *env, struct process *proc, struct 
 		processes_count(env->processes, SYMBOLS_REFUSED);
 	}
 	proc->jit_memory = perf_map_memory(jit->map);
-	if (proc->jit_memory == before) {
-		jit->wait_ns =
-			jit->wait_ns * 2 < REFRESH_MAX_NS ? jit->wait_ns * 2 : REFRESH_MAX_NS;
+	max = jit->has_names ? REFRESH_MAX_NS : SEARCH_MAX_NS;
+	if (perf_map_count(jit->map) == before) {
+		jit->wait_ns = jit->wait_ns * 2 < max ? jit->wait_ns * 2 : max;
 	} else {
 		jit->wait_ns = REFRESH_MIN_NS;
 		proc->jit_names = processes_unique(env->processes);
@@ -131,14 +136,11 @@ static bool refresh(const struct runtime_env *env, struct process *proc, struct 
 	return err == 0;
 }
 
-/* The name as of a time; else, for entries that were read too late to know when they began, the
- * last. */
 static const char *find_name(const struct jit *jit, uint64_t pc, uint64_t time_ns)
 {
 	uint64_t start, size;
-	const char *name = perf_map_find_at(jit->map, pc, time_ns, &start, &size);
 
-	return name ? name : perf_map_find(jit->map, pc, &start, &size);
+	return perf_map_find_at(jit->map, pc, time_ns, &start, &size);
 }
 
 static struct line line_of(struct profile *p, const struct jit *jit, uint64_t pc, const char *name)
