@@ -22,7 +22,7 @@ def find():
 
 
 class Browser:
-    def __init__(self, width=1280, height=800, dark=False, touch=False, scale=1):
+    def __init__(self, **tab):
         self.home = tempfile.mkdtemp(prefix="weft-page-")
         to_child, self.out = os.pipe()
         self.inp, from_child = os.pipe()
@@ -39,10 +39,19 @@ class Browser:
             close_fds=False, preexec_fn=pipes, start_new_session=True)
         os.close(to_child)
         os.close(from_child)
-        self.buffer, self.next_id, self.session = b"", 0, None
+        self.buffer, self.next_id, self.session, self.target = b"", 0, None, None
+        self.new_tab(**tab)
+
+    def new_tab(self, width=1280, height=800, dark=False, touch=False, scale=1):
+        """Leaves the tab there was for a fresh one, in a profile of its own."""
+        self.session = None
+        if self.target:
+            self.call("Target.closeTarget", targetId=self.target)
+            self.call("Target.disposeBrowserContext", browserContextId=self.context)
         self.problems = []      # console errors, exceptions, refused or attempted requests
-        target = self.call("Target.createTarget", url="about:blank")["targetId"]
-        self.session = self.call("Target.attachToTarget", targetId=target, flatten=True)["sessionId"]
+        self.context = self.call("Target.createBrowserContext")["browserContextId"]
+        self.target = self.call("Target.createTarget", url="about:blank", browserContextId=self.context)["targetId"]
+        self.session = self.call("Target.attachToTarget", targetId=self.target, flatten=True)["sessionId"]
         for domain in ("Page", "Runtime", "Log", "Network"):
             self.call(domain + ".enable")
         self.call("Emulation.setDeviceMetricsOverride", width=width, height=height,
@@ -97,7 +106,8 @@ class Browser:
             self.buffer += part
         raw, self.buffer = self.buffer.split(b"\0", 1)
         message = json.loads(raw)
-        self.note(message)
+        if message.get("sessionId") == self.session:
+            self.note(message)
         return message
 
     def note(self, message):

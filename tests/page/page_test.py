@@ -472,15 +472,15 @@ def main():
     wanted = sys.argv[1:]
     chosen = [t for t in tests if not wanted or t[0].__name__ in wanted]
     failed = 0
-    with tempfile.TemporaryDirectory(prefix="weft-pages-") as folder:
+    with tempfile.TemporaryDirectory(prefix="weft-pages-") as folder, browser.Browser() as b:
         pages = Pages(folder)
         print(f"1..{len(chosen)}", flush=True)
         for i, (function, settings) in enumerate(chosen, 1):
             try:
-                with browser.Browser(**settings) as b:
-                    function(b, pages)
+                b.new_tab(**settings)
+                function(b, pages)
                 print(f"ok {i} - {function.__name__}", flush=True)
-            except (AssertionError, RuntimeError, TimeoutError) as e:
+            except (AssertionError, RuntimeError, OSError) as e:
                 failed += 1
                 print(f"not ok {i} - {function.__name__}\n# {type(e).__name__}: {e}", flush=True)
     return 1 if failed else 0
