@@ -137,6 +137,8 @@ void word_pool_settle(struct word_pool *p, uint64_t now_ns)
 
 	while (n < p->n_waiting && p->waiting[n].time_ns + WORD_POOL_GRACE_NS <= now_ns)
 		add_hole(p, p->waiting[n++].range);
+	if (!n)
+		return;
 	p->n_waiting -= n;
 	memmove(p->waiting, p->waiting + n, p->n_waiting * sizeof(*p->waiting));
 }
