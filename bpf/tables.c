@@ -122,6 +122,7 @@ static struct entry *entry_of(struct tables *ts, struct object *o)
 	e->cfi.eh_frame_hdr = section_of(o, ".eh_frame_hdr");
 	e->cfi.text_vaddr = section_of(o, ".text").vaddr;
 	e->cfi.got_vaddr = section_of(o, ".got").vaddr;
+	e->cfi.entry_vaddr = object_entry(o);
 	e->has_cfi = e->cfi.eh_frame.data || e->cfi.debug_frame.data;
 	e->next = ts->entries;
 	ts->entries = e;

@@ -12,6 +12,8 @@
 #define MAX_VADDR (UINT64_C(1) << 48)
 /* How far from the file's middle code may be. A stray FDE must not blow up the page directory. */
 #define MAX_DISTANCE (UINT64_C(1) << 31)
+/* Code at an entry point without unwind data is a few instructions. */
+#define MAX_ENTRY_LEN 256
 
 /* Where an FDE is and what it starts at: 12 bytes, because a big library has 160,000. */
 struct fde_ref {
@@ -199,13 +201,27 @@ static void add_fde(struct build *b, struct cfi_frames *frames, const struct cfi
 	}
 }
 
-static void build_rows(struct build *b)
+/* ld.so and static programs of assembly have no unwind data where they start to run, but nothing
+   called them: the hole around the entry point is the outermost frame. */
+static void add_entry(struct build *b, uint64_t entry, uint64_t next)
+{
+	const struct unwind_rule outermost = { .cfa = CFA_END };
+
+	if (!entry || entry < b->table.pos || entry >= next)
+		return;
+	if (next > entry + MAX_ENTRY_LEN)
+		next = entry + MAX_ENTRY_LEN;
+	table_builder_add(&b->table, entry, next, outermost);
+}
+
+static void build_rows(struct build *b, uint64_t entry)
 {
 	struct cfi_fde fde;
 
 	for (size_t i = 0; i < b->n_refs && !b->table.err; i++) {
 		if (fde_of(b, i, &fde))
 			continue; /* cannot be: it was read before */
+		add_entry(b, entry, fde.start);
 		if (fde.end > b->table.pos)
 			add_fde(b, &b->frames[ref_is_debug(&b->refs[i])], &fde,
 				end_of(b, i, fde.end));
@@ -225,7 +241,7 @@ static int build_table(struct build *b, const struct cfi_input *in, struct unwin
 		return b->n_bad ? -EBADMSG : -ENOENT;
 	sort_refs(b);
 	init_table(b, in->max_words);
-	build_rows(b);
+	build_rows(b, in->entry_vaddr);
 	err = table_builder_finish(&b->table, &t.words, &t.n_words);
 	if (err)
 		return err;

@@ -23,6 +23,7 @@ struct cfi_input {
 	struct cfi_section eh_frame, debug_frame; /* .data NULL when there is none */
 	struct cfi_section eh_frame_hdr; /* optional: makes finding one row fast (cfi_entry.h) */
 	uint64_t text_vaddr, got_vaddr;	 /* bases of textrel/datarel pointers; 0 when unknown */
+	uint64_t entry_vaddr; /* where the file starts to run: the outermost frame; 0 unknown */
 	bool is_aarch64;
 	size_t max_words; /* give up with -E2BIG above; 0 is no cap */
 };

@@ -194,6 +194,37 @@ static void holes_have_no_data_and_neighbours_share_a_row(void **state)
 	unwind_table_deinit(&t);
 }
 
+static void the_hole_at_the_entry_point_is_the_outermost_frame(void **state)
+{
+	const struct unwind_rule none = { 0 }, outermost = { .cfa = CFA_END };
+	static const struct {
+		uint64_t entry, addr;
+		bool is_outermost;
+	} cases[] = {
+		{ 0x1030, 0x102f, false }, { 0x1030, 0x1030, true },  { 0x1030, 0x103f, true },
+		{ 0x1030, 0x1040, false }, { 0x1060, 0x115f, true },  { 0x1060, 0x1160, false },
+		{ 0x1010, 0x1010, false }, { 0x9000, 0x9000, false }, { 0, 0x1030, false },
+	};
+	struct cfi_bytes b;
+
+	(void)state;
+	cfi_bytes_eh(&b);
+	cfi_fde(&b, 0x1000, 0x20, NULL, 0);
+	cfi_fde(&b, 0x1040, 0x10, NULL, 0);
+	cfi_fde(&b, 0x2000, 0x10, NULL, 0);
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		const struct cfi_input in = { .eh_frame = cfi_bytes_section(&b),
+					      .entry_vaddr = cases[i].entry };
+		bool has_fde = cases[i].addr == 0x1010 || cases[i].addr == 0x1040;
+		struct unwind_table t;
+
+		assert_int_equal(cfi_build(&in, &t), 0);
+		assert_rule(&t, cases[i].addr,
+			    cases[i].is_outermost ? outermost : (has_fde ? at_entry : none));
+		unwind_table_deinit(&t);
+	}
+}
+
 static void overlaps_give_way_to_the_later_start_and_to_eh_frame(void **state)
 {
 	struct cfi_bytes eh, debug = { .is_debug = true, .version = 3, .augmentation = "" };
@@ -427,6 +458,7 @@ int main(void)
 		cmocka_unit_test(reads_every_version_and_encoding),
 		cmocka_unit_test(advances_by_every_instruction),
 		cmocka_unit_test(holes_have_no_data_and_neighbours_share_a_row),
+		cmocka_unit_test(the_hole_at_the_entry_point_is_the_outermost_frame),
 		cmocka_unit_test(overlaps_give_way_to_the_later_start_and_to_eh_frame),
 		cmocka_unit_test(code_the_linker_discarded_is_not_there),
 		cmocka_unit_test(damage_costs_only_its_own_range),
