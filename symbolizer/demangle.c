@@ -25,6 +25,8 @@ static void text_add(const char *piece, size_t len, void *ctx)
 {
 	struct text *t = ctx;
 
+	if (!len)
+		return;	/* piece may be NULL then */
 	if (t->is_bad || len > MAX_DEMANGLED - t->len) {
 		t->is_bad = true;
 		return;
