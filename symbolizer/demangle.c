@@ -76,7 +76,7 @@ static bool is_rust_legacy(const char *name, size_t len)
 
 static char *demangle_whole(const char *name)
 {
-	int options = DMGL_PARAMS | DMGL_ANSI | DMGL_RET_DROP;
+	int options = DMGL_PARAMS | DMGL_ANSI;
 	struct text t = { 0 };
 	int ok;
 
