@@ -314,10 +314,9 @@ static bool link_nodes(struct flame_tree *t)
 	return true;
 }
 
-struct flame_tree *flame_tree_new(const struct profile *p, bool with_threads, uint32_t max_nodes)
+static struct flame_tree *tree_alloc(const struct profile *p)
 {
-	SCOPED(flame_tree_free) struct flame_tree *t = calloc(1, sizeof(*t));
-	double least;
+	struct flame_tree *t = calloc(1, sizeof(*t));
 
 	if (!t)
 		return NULL;
@@ -325,14 +324,26 @@ struct flame_tree *flame_tree_new(const struct profile *p, bool with_threads, ui
 	t->frames = intern_new();
 	t->paths = intern_new();
 	if (!t->strings || !t->frames || !t->paths ||
-	    !reserve(&t->nodes, &t->cap_nodes, 0, sizeof(*t->nodes)))
+	    !reserve(&t->nodes, &t->cap_nodes, 0, sizeof(*t->nodes))) {
+		flame_tree_free(t);
 		return NULL;
+	}
 	memset(&t->nodes[0], 0, sizeof(t->nodes[0]));
 	t->n_values = profile_get_header(p)->n_sample_types;
 	if (t->n_values > MAX_VALUES)
 		t->n_values = MAX_VALUES;
+	return t;
+}
+
+struct flame_tree *flame_tree_new(const struct profile *p, uint32_t max_nodes)
+{
+	SCOPED(flame_tree_free) struct flame_tree *t = tree_alloc(p);
+	double least;
+
+	if (!t)
+		return NULL;
 	for (uint32_t i = 0; i < profile_n_samples(p) && !t->failed; i++)
-		add_sample(t, p, profile_get_sample(p, i), with_threads);
+		add_sample(t, p, profile_get_sample(p, i), false);
 	if (t->failed)
 		return NULL;
 	sum_totals(t);
@@ -342,6 +353,23 @@ struct flame_tree *flame_tree_new(const struct profile *p, bool with_threads, ui
 	if (least < 0 || t->failed || !link_nodes(t))
 		return NULL;
 	return TAKE(t);
+}
+
+struct flame_tree *flame_tree_new_with_threads(const struct profile *p, uint32_t max_nodes)
+{
+	SCOPED(flame_tree_free) struct flame_tree *t = tree_alloc(p);
+
+	if (!t)
+		return NULL;
+	for (uint32_t i = 0; i < profile_n_samples(p) && !t->failed; i++) {
+		add_sample(t, p, profile_get_sample(p, i), true);
+		if (intern_count(t->paths) > max_nodes)
+			return NULL;
+	}
+	if (t->failed)
+		return NULL;
+	sum_totals(t);
+	return link_nodes(t) ? TAKE(t) : NULL;
 }
 
 uint32_t flame_tree_n_nodes(const struct flame_tree *t)

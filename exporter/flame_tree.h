@@ -41,7 +41,9 @@ struct flame_tree;
 
 /* NULL without memory. More than max_nodes nodes: the smallest are folded into one FLAME_LEFT_OUT
    child of their parents, so that totals stay right. */
-struct flame_tree *flame_tree_new(const struct profile *p, bool with_threads, uint32_t max_nodes);
+struct flame_tree *flame_tree_new(const struct profile *p, uint32_t max_nodes);
+/* With the threads as a level. NULL also when that makes more than max_nodes. */
+struct flame_tree *flame_tree_new_with_threads(const struct profile *p, uint32_t max_nodes);
 void flame_tree_free(struct flame_tree *t);
 
 uint32_t flame_tree_n_nodes(const struct flame_tree *t); /* without the root */

@@ -204,11 +204,9 @@ static void put_tree(const struct flame_tree *t, uint32_t n_types, FILE *out)
 /* With the threads if that stays handy. */
 static struct flame_tree *make_tree(const struct profile *p)
 {
-	SCOPED(flame_tree_free) struct flame_tree *t = flame_tree_new(p, true, UINT32_MAX);
+	struct flame_tree *t = flame_tree_new_with_threads(p, MAX_NODES_WITH_THREADS);
 
-	if (t && flame_tree_n_nodes(t) <= MAX_NODES_WITH_THREADS)
-		return TAKE(t);
-	return flame_tree_new(p, false, MAX_NODES);
+	return t ? t : flame_tree_new(p, MAX_NODES);
 }
 
 static int write_html(const struct profile *p, FILE *out)

@@ -51,7 +51,7 @@ static uint32_t check_sums(const struct flame_tree *t)
 static void totals_are_selves_and_children(void **state)
 {
 	SCOPED(profile_free) struct profile *p = sample_profile();
-	SCOPED(flame_tree_free) struct flame_tree *t = flame_tree_new(p, true, UINT32_MAX);
+	SCOPED(flame_tree_free) struct flame_tree *t = flame_tree_new_with_threads(p, UINT32_MAX);
 
 	(void)state;
 	assert_int_equal(check_sums(t), flame_tree_n_nodes(t));
@@ -66,7 +66,7 @@ static void any_limit_keeps_the_sums(void **state)
 
 	(void)state;
 	for (uint32_t max = 0; max < 30; max++) {
-		SCOPED(flame_tree_free) struct flame_tree *t = flame_tree_new(p, true, max);
+		SCOPED(flame_tree_free) struct flame_tree *t = flame_tree_new(p, max);
 		uint32_t n = check_sums(t);
 
 		assert_int_equal(flame_tree_node(t, 0)->total[0], 15);
@@ -77,8 +77,9 @@ static void any_limit_keeps_the_sums(void **state)
 static void threads_are_a_level_only_when_asked_for(void **state)
 {
 	SCOPED(profile_free) struct profile *p = sample_profile();
-	SCOPED(flame_tree_free) struct flame_tree *with = flame_tree_new(p, true, UINT32_MAX);
-	SCOPED(flame_tree_free) struct flame_tree *without = flame_tree_new(p, false, UINT32_MAX);
+	SCOPED(flame_tree_free)
+	struct flame_tree *with = flame_tree_new_with_threads(p, UINT32_MAX);
+	SCOPED(flame_tree_free) struct flame_tree *without = flame_tree_new(p, UINT32_MAX);
 	uint32_t worker = node_named(with, "worker/0");
 
 	(void)state;
@@ -86,6 +87,7 @@ static void threads_are_a_level_only_when_asked_for(void **state)
 			 FLAME_THREAD);
 	assert_int_equal(node_named(without, "worker/0"), 0);
 	assert_int_not_equal(node_named(without, "server"), 0);
+	assert_null(flame_tree_new_with_threads(p, flame_tree_n_nodes(with) - 1));
 }
 
 /* A function is one frame wherever the file's name comes from, another one inlined or elsewhere. */
@@ -110,7 +112,7 @@ static void frames_merge_by_name_module_kind_and_inlining(void **state)
 	(void)state;
 	for (size_t i = 0; i < 5; i++)
 		sample_add(p, 0, 1, &locations[i], 1);
-	t = flame_tree_new(p, true, UINT32_MAX);
+	t = flame_tree_new_with_threads(p, UINT32_MAX);
 	assert_int_equal(flame_tree_n_frames(t), 4); /* a, b, kernel, inlined */
 	assert_int_equal(flame_tree_n_nodes(t), 4);
 	assert_int_equal(flame_tree_node(t, 1)->total[0], 3);
@@ -127,7 +129,7 @@ static void sums_saturate(void **state)
 	(void)state;
 	for (uint32_t i = 0; i < 3; i++)
 		profile_add(p, profile_stack(p, &i, 1), 0, 0, values);
-	t = flame_tree_new(p, true, UINT32_MAX);
+	t = flame_tree_new_with_threads(p, UINT32_MAX);
 	assert_int_equal(flame_tree_node(t, 0)->total[0], INT64_MAX);
 }
 
