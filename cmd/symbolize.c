@@ -90,12 +90,29 @@ static void open_binary(struct symbolizing *s, uint32_t mapping, struct binary *
 		b->object = open_by_build_id(s, build_id);
 }
 
-/* Works for weft's mappings, which are in ELF addresses, and for those of a process. */
+/* Is the mapping in ELF addresses, as weft writes them (or the program not relocatable)? */
+static bool is_in_elf_addresses(const struct object *o, const struct profile_mapping *m)
+{
+	size_t n;
+	const struct segment *s = object_segments(o, &n);
+
+	for (; n; n--, s++)
+		if (m->start >= (s->vaddr & ~UINT64_C(0xfff)) && m->start < s->vaddr + s->memsz)
+			return true;
+	return false;
+}
+
+/* File offsets lead to the address in any profile; a debug file has none, but weft's addresses
+   need no conversion. */
 static bool address_in_object(const struct binary *b, const struct profile_mapping *m,
 			      uint64_t address, uint64_t *vaddr)
 {
-	return b->object && address >= m->start && (!m->limit || address < m->limit) &&
-	       object_vaddr(b->object, address - m->start + m->offset, vaddr);
+	if (!b->object || address < m->start || (m->limit && address >= m->limit))
+		return false;
+	if (object_vaddr(b->object, address - m->start + m->offset, vaddr))
+		return true;
+	*vaddr = address;
+	return is_in_elf_addresses(b->object, m);
 }
 
 static void name_location(struct symbolizing *s, uint32_t id)
