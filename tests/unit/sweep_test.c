@@ -85,10 +85,47 @@ static void NOINLINE crypto_calls(void *crypto)
 	((digest_update *)dlsym(crypto, "SHA512_Update"))(ctx, block, sizeof(block));
 }
 
+/*
+ * Frames that a table's rule cannot say: the CFA in rbx, and by an expression over r12, both below
+ * C frames that save those registers.
+ */
+void cfa_in_rbx(void (*fn)(void));
+void cfa_by_expression(void (*fn)(void));
+
+__asm__(".text\n.type cfa_in_rbx,@function\n.balign 16\ncfa_in_rbx:\n"
+	".cfi_startproc\n push %rbx\n.cfi_def_cfa_offset 16\n.cfi_offset rbx, -16\n"
+	"mov %rsp, %rbx\n.cfi_def_cfa_register rbx\n and $-64, %rsp\n sub $128, %rsp\n call *%rdi\n"
+	"mov %rbx, %rsp\n.cfi_def_cfa_register rsp\n pop %rbx\n.cfi_def_cfa_offset 8\n"
+	".cfi_restore rbx\n ret\n.cfi_endproc\n.size cfa_in_rbx, . - cfa_in_rbx\n"
+	".type cfa_by_expression,@function\n.balign 16\ncfa_by_expression:\n"
+	".cfi_startproc\n push %r12\n.cfi_def_cfa_offset 16\n.cfi_offset r12, -16\n"
+	"mov %rsp, %rax\n.cfi_def_cfa_register rax\n sub $64, %rsp\n mov $3, %r12d\n"
+	"mov %rax, (%rsp,%r12,8)\n"
+	/* [rsp + r12 * 8] + 16 */
+	".cfi_escape 0x0f, 10, 0x77, 0, 0x7c, 0, 0x38, 0x1e, 0x22, 0x06, 0x23, 16\n"
+	"call *%rdi\n mov (%rsp,%r12,8), %rsp\n.cfi_def_cfa rsp, 16\n pop %r12\n"
+	".cfi_def_cfa_offset 8\n.cfi_restore r12\n ret\n.cfi_endproc\n"
+	".size cfa_by_expression, . - cfa_by_expression\n");
+
+static void NOINLINE below_both(void)
+{
+	int numbers[] = { 3, 1, 2 };
+
+	qsort(numbers, 3, sizeof(*numbers), compare);
+	sink += numbers[0];
+}
+
+static void NOINLINE below_rbx(void)
+{
+	cfa_by_expression(below_both);
+	sink++;
+}
+
 static void NOINLINE workload(void *crypto)
 {
 	libc_calls();
 	realigned(17);
+	cfa_in_rbx(below_rbx);
 	raise(SIGUSR1);
 	raise(SIGUSR2);
 	crypto_calls(crypto);
