@@ -9,8 +9,7 @@
 #define FRAME __attribute__((noinline, noclone))
 #endif
 
-/* Work without an inlined call in it. Give each leaf its own count: equal bodies could be folded.
- */
+/* Work without an inlined call in it. Each leaf has its own count: equal bodies could be folded. */
 #define SPIN(n)                                                                        \
 	do {                                                                           \
 		long spin_left = (n);                                                  \
