@@ -5,7 +5,7 @@ make accuracy: runs programs whose stacks are known under weft and perf and coun
 complete (reach the root) and exact (the whole stack is a legal one). The truth comes from the programs.
 
 QUICK=1 takes a subset with few samples and leaves perf out. TOOLS="weft fp dwarf" chooses the tools,
-CELLS=text only the cells with that text in their name or group, SECONDS=n the CPU time of each.
+CELLS=text only the cells with that text in their name or group, CPU_SECONDS=n the CPU time of each.
 """
 import os
 import shutil
@@ -27,12 +27,12 @@ OUT = os.environ.get("ACCURACY_OUT", "build/accuracy")
 CLAIM = 3000	# samples a cell must have to claim 99.9 %
 VERDICTS = ("exact", "unknown", "gap", "cut", "wrong", "outside")
 
-Score = namedtuple("Score", "n counts complete overlap expected missed")
+Score = namedtuple("Score", "n counts complete overlap expected seen missed")
 
 
 def seconds_for(tool):
-    if "SECONDS" in os.environ:
-        return os.environ["SECONDS"]
+    if "CPU_SECONDS" in os.environ:
+        return os.environ["CPU_SECONDS"]
     if QUICK:
         return "1.0"
     return "3.7" if tool == "weft" else "1.2"
@@ -46,15 +46,17 @@ def score(output, stacks):
             counts["kernel"] += n
             continue
         verdict, legal = judge(stack, legals)
+        is_whole = is_complete(stack, verdict)
         counts[verdict] += n
-        complete += n * is_complete(stack, verdict)
+        complete += n * is_whole
         if verdict == "exact":
             found[legal.text] += n
-        elif verdict != "outside":
+        elif verdict != "outside" or not is_whole:
             missed[verdict, stack] += n
     true = {l.text: l.seconds for l in legals}
     n = sum(counts[v] for v in VERDICTS)
-    return Score(n, counts, complete, overlap(found, true), expected_overlap(true, max(n, 1)), missed)
+    return Score(n, counts, complete, overlap(found, true), expected_overlap(true, max(n, 1)),
+                 rate(n, sum(true.values()) * tools.FREQUENCY), missed)
 
 
 def record(tool, program, work):
@@ -99,7 +101,7 @@ def is_missed(cell, s):
     if QUICK:
         return (wilson(s.complete, s.n)[1] < cell.complete or wilson(s.counts["exact"], inside)[1] < cell.exact
                 or wilson(s.counts["wrong"], inside)[0] > cell.wrong)
-    return (inside < 1 or rate(s.complete, s.n) < cell.complete or exact_rate(s) < cell.exact
+    return (s.n < 1 or rate(s.complete, s.n) < cell.complete or rate(s.counts["exact"], inside) < cell.exact
             or rate(s.counts["wrong"], inside) > cell.wrong)
 
 
@@ -116,10 +118,10 @@ def print_row(cell, scores):
         s = scores["weft"]
         inside = s.n - s.counts["outside"]
         verdict = "MISS" if is_missed(cell, s) else "ok"
-        row += "%6d %7.2f %7.2f %7.2f %5d %4d %4d %4d %4d %6.1f%s" % (
+        row += "%6d %7.2f %7.2f %7.2f %5d %4d %4d %4d %4d %5.0f %6.1f%s" % (
             s.n, rate(s.complete, s.n), exact_rate(s), wilson(s.counts["exact"], inside)[0], s.counts["wrong"],
-            s.counts["unknown"], s.counts["gap"], s.counts["cut"], s.counts["outside"], s.overlap,
-            " " if s.overlap >= s.expected else "!")
+            s.counts["unknown"], s.counts["gap"], s.counts["cut"], s.counts["outside"], s.seen,
+            s.overlap, " " if s.overlap >= s.expected else "!")
     print("%s  %s  %s  %s" % (row, beside(scores, "fp"), beside(scores, "dwarf"), verdict), flush=True)
     shown = 3 if verdict == "MISS" else 0
     for tool, s in scores.items():
@@ -137,8 +139,8 @@ def shorten(frames):
 
 
 def print_head():
-    print("%-14s %-25s %6s %7s %7s %7s %5s %4s %4s %4s %4s %7s  %13s  %13s" % (
-        "", "weft:", "n", "compl%", "exact%", "bound", "wrong", "unk", "gap", "cut", "out", "overlap",
+    print("%-14s %-25s %6s %7s %7s %7s %5s %4s %4s %4s %4s %5s %7s  %13s  %13s" % (
+        "", "weft:", "n", "compl%", "exact%", "bound", "wrong", "unk", "gap", "cut", "out", "seen%", "overlap",
         "perf fp", "perf dwarf"))
 
 

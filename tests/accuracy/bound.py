@@ -26,7 +26,7 @@ def overlap(found, true):
 
 def expected_overlap(true, n):
     """What a perfect sampler gets on average, less three standard deviations of it (a safe side of both)."""
-    total = sum(true.values())
+    total = sum(true.values()) or 1
     error = [math.sqrt(p * (1 - p) / n) for p in (v / total for v in true.values())]
     mean = sum(e * math.sqrt(2 / math.pi) for e in error) / 2
     return 100 * (1 - mean - 3 * math.sqrt(sum(e * e for e in error)) / 2)

@@ -38,6 +38,8 @@ STACKS = (
     ("either of two names", START + " main run holder two", "exact"),
     ("a stub may have no name", START + " main run calls ?@prog pick<int, 3>", "exact"),
     ("the loader is outside", "_start@ld-linux-x86-64.so.2 _dl_start@ld-linux-x86-64.so.2", "outside"),
+    ("the harness's own code is outside", START + " main run truth_clock clock_gettime@libc.so.6", "outside"),
+    ("a program's leaf under the harness's own code is wrong", START + " main run truth_clock scan", "wrong"),
     ("the C library before main is outside", START, "outside"),
 )
 

@@ -5,11 +5,12 @@ Legal stacks. A program prints them root first, frames separated by semicolons:
     main;run;parse;scan         these frames under the start of a process
     @thread;worker;leaf         ... under the start of a thread
     ^entry;leaf                 ... under nothing
-    down*200                    the same frame 200 times
+    down*200 down*1-199         the same frame 200 times, 1 to 199 times
     a(;b)?   (a|b)              optional, either
     `pipeline<int, 3>`          a name with characters that mean something here
     {libc} {vdso} {runtime}     one or more frames of that file, whatever their names
     {std}                       one or more frames of a language's standard library, by name
+    {panic}                     one or more of {std} or {runtime}
     {plt}                       a stub, named as one or not at all
 """
 import re
@@ -29,12 +30,15 @@ def named(pattern):
 
 LIBC = r"libc\.so|libc-2|\(inlined\)"	# perf does not say in which file an inlined call is
 LOADER = r"ld-linux|ld-2"
+RUNTIME = r"libstdc\+\+|libgcc_s|" + LIBC + "|" + LOADER
+STD = (r"(?:std|core|alloc|__rustc)::[^\x02]*|_?_?rust_[^\x02]*|_Unwind[^\x02]*|[^\x02]*::_M_invoke|"
+       r"<[^\x02]* as (?:core|std|alloc)::[^\x02]*|<(?:[*&]|core|std|alloc)[^\x02]*")
 CLASSES = {
     "libc": "(?:" + in_file(LIBC) + ")+",
     "vdso": "(?:" + in_file(r"\[vdso\]|linux-vdso|vdso") + ")+",
-    "runtime": "(?:" + in_file(r"libstdc\+\+|libgcc_s|" + LIBC + "|" + LOADER) + ")+",
-    "std": "(?:" + named(r"(?:std|core|alloc)::[^\x02]*|_?_?rust_[^\x02]*|_Unwind[^\x02]*|"
-                         r"<[^\x02]* as (?:core|std|alloc)::[^\x02]*|[^\x02]*::_M_invoke") + ")+",
+    "runtime": "(?:" + in_file(RUNTIME) + ")+",
+    "std": "(?:" + named(STD) + ")+",
+    "panic": "(?:" + named(STD) + "|" + in_file(RUNTIME) + ")+",
     "plt": "(?:" + named(r"[^\x02]*@plt|\?") + ")",
 }
 START_NAMES = (r"_start_c|_*libc_start_main\w*|__libc_start_call_main|generic_start_main|"
@@ -48,7 +52,7 @@ ROOT = re.compile(named("_start|_dl_start_user|" + CLONE + "|__start_context|ret
                   "|" + LIBC_UNKNOWN + "(?:" + LIBC_UNKNOWN + "|" + named("start_thread") + ")" +
                   "|" + UNKNOWN + named(START_NAMES))	# _start of a stripped program
 HOUSEKEEPING = re.compile(in_file(LOADER) + "|" + named(r"(?:\w+::)*truth_\w+|_dl_\w+"))
-TOKEN = re.compile(r"`([^`]+)`|\{(\w+)\}|\*(\d+)|([;()|?])|([^;()|?*{}`]+)")
+TOKEN = re.compile(r"`([^`]+)`|\{(\w+)\}|\*(\d+(?:-\d+)?)|([;()|?])|([^;()|?*{}`]+)")
 
 ANY_START = "(?:%s|%s)*" % (named("_start|start_thread|start|" + CLONE + "|" + START_NAMES), in_file(LIBC))
 
@@ -67,7 +71,7 @@ def pattern(text, lenient):
             out.append({";": "", "(": "(?:"}.get(mark, mark))
         elif times:
             out[-1] = out[-1].rstrip("?")
-            out.append("{0,%s}" % times if lenient else "{%s}" % times)
+            out.append("{0,%s}" % times.split("-")[-1] if lenient else "{%s}" % times.replace("-", ","))
         else:
             frame = CLASSES[cls] if cls else named(re.escape(quoted or plain))
             out.append("(?:%s)%s" % (frame, "?" if lenient else ""))
@@ -109,13 +113,20 @@ def judge(stack, legals):
                 return "exact", l
     rooted = not stack.mark and ROOT.match(text) is not None
     names = {f.name for f in stack.frames}
-    if HOUSEKEEPING.search(text) or (rooted and not any(names & l.names for l in legals)):
+    leaf_names = names_of(legals) - {"main", "run"}
+    if rooted and not names & names_of(legals):
+        return "outside", None
+    if HOUSEKEEPING.search(text) and stack.frames[-1].name not in leaf_names:
         return "outside", None
     known = encode(stack._replace(frames=[f for f in stack.frames if f.name]))
     for l in legals:
         if l.lenient.fullmatch(known):
             return (("unknown" if None in names else "gap") if rooted else "cut"), l
     return "wrong", None
+
+
+def names_of(legals):
+    return frozenset().union(*(l.names for l in legals))
 
 
 def is_complete(stack, verdict):

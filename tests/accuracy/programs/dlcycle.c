@@ -37,6 +37,7 @@ FRAME void run(double seconds, int n, char **libs)
 {
 	double end = truth_clock() + seconds;
 
+	truth_add("main;run;cycle(;{plt}|;{runtime})?", 0);
 	for (int i = 0; truth_clock() < end; i++)
 		cycle(libs[i % n]);
 }

@@ -4,6 +4,7 @@
 #include "main_loop.h"
 
 static volatile int sink;
+static volatile double spent_handling;
 
 struct guard {
 	FRAME ~guard()
@@ -37,8 +38,11 @@ FRAME void outer(int x)
 
 FRAME void handles()
 {
+	double from = truth_clock();
+
 	SPIN(700000);
 	sink = sink + 2;
+	spent_handling = truth_clock() - from;
 }
 
 FRAME void catches(int x)
@@ -68,15 +72,25 @@ FRAME void storm(int n)
 	}
 }
 
+/*
+ * A throw in its last phase has overwritten the unwinder's own return address with that of the
+ * handler: for some instructions the machine itself says that the handler called the unwinder.
+ */
+static const char *const throwing = "main;run;catches;outer;middle;"
+				    "(throws(;{plt}|(;middle|;catches)?;{runtime})?"
+				    "|guard::~guard|(catches;)?{runtime})";
+static const char *const handling = "main;run;catches(;handles|;{runtime})?";
+static const char *const storming = "main;run;storm(;only_throws)?(;{plt}|(;storm)?;{runtime})?";
+
 FRAME void run(double seconds)
 {
 	double end = truth_clock() + seconds;
 
+	truth_add("main;run;{runtime}", 0); /* the last call of catches() is a jump */
 	while (truth_clock() < end) {
-		TIMED("main;run;catches;(outer;middle;(throws(;{plt}|;{runtime})?|guard::~guard|{"
-		      "runtime})"
-		      "|handles|{runtime})",
-		      catches(1));
-		TIMED("main;run;storm(;only_throws)?(;{plt}|;{runtime})?", storm(1000));
+		TIMED(throwing, catches(1));
+		truth_add(throwing, -spent_handling);
+		truth_add(handling, spent_handling);
+		TIMED(storming, storm(1000));
 	}
 }

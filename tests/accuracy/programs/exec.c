@@ -49,6 +49,7 @@ int main(int argc, char **argv)
 		truth_print();
 		return 0;
 	}
+	truth_add("main;start_child(;{plt}|;{libc})?", 0);
 	while (truth_clock() < end) {
 		start_child(argv[0]);
 		TIMED("main;parent_run;parent_leaf", parent_run());

@@ -43,6 +43,7 @@ int main(int argc, char **argv)
 {
 	double left = truth_seconds(argc, argv);
 
+	truth_add("main;start_child(;{plt}|;{libc})?", 0);
 	while (left > 0) {
 		double used = start_child();
 

@@ -205,9 +205,9 @@ mod unwinding {
 #[inline(never)]
 fn run_panics() {
     timed!(
-        "main;{std}rusty::main;rusty::run;rusty::run_panics;rusty::unwinding::catches;{std}?\
-         (`rusty::unwinding::catches::{closure#0}`;{std}?)?rusty::unwinding::guarded;\
-         (rusty::unwinding::panics|{std}?`<rusty::unwinding::Guard as core::ops::drop::Drop>::drop`)",
+        "main;{std}rusty::main;rusty::run;rusty::run_panics;rusty::unwinding::catches(;{panic})?\
+         (;`rusty::unwinding::catches::{closure#0}`)?(;{panic})?\
+         (;rusty::unwinding::guarded(;rusty::unwinding::panics)?(;{panic})?)?",
         unwinding::catches(1)
     );
 }
@@ -241,8 +241,8 @@ fn run(seconds: f64) {
             holds_inlined(1)
         );
         timed!(
-            "main;{std}rusty::main;rusty::run;rusty::block_on;{std}?`rusty::stage_one::{closure#0}`;{std}?\
-             `rusty::stage_two::{closure#0}`;rusty::async_leaf",
+            "main;{std}rusty::main;rusty::run;rusty::block_on(;{std})?(;`rusty::stage_one::{closure#0}`;{std}?\
+             `rusty::stage_two::{closure#0}`;rusty::async_leaf)?",
             block_on(1)
         );
         run_panics();
