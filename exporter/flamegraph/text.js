@@ -39,7 +39,7 @@ function scaled(n, units, step) {
 function duration(ns) {
 	if (ns >= 600e9)
 		return count(ns / 60e9) + SPACE + "min";
-	return scaled(ns, ["ns", "µs", "ms", "s"], [1e3, 1e3, 1e3]).replace(/\.0+(?=\D)/, "");
+	return scaled(ns, ["ns", "µs", "ms", "s"], [1e3, 1e3, 1e3]);
 }
 
 // A value in its profile's unit.

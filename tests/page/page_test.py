@@ -312,7 +312,7 @@ def value_and_colour_can_be_chosen(b, pages):
 def totals_and_accounting_are_told(b, pages):
     b.open(pages.path["demo"])
     facts = b.js("byId('facts').innerText").replace("\n", " ")
-    for part in ("1\u202f935", "19.5\u202fs", "10\u202fs", "99.6\u202f%", "build-7", "2026-"):
+    for part in ("1\u202f935", "19.5\u202fs", "10.0\u202fs", "99.6\u202f%", "build-7", "2026-"):
         assert part in facts, (part, facts)
     b.press("#details")
     details = b.js("byId('about').innerText")
