@@ -87,11 +87,13 @@ static int read_maps(struct processes *ps, struct entry *e)
 bool process_reread(struct processes *ps, struct process *proc)
 {
 	struct entry *e = (struct entry *)proc;
-	uint64_t start = clock_now(CLOCK_MONOTONIC), end, cost;
+	uint64_t start, end, cost;
 	int err;
 
-	if (start < e->reread_at_ns)
+	/* Asked for every address that a search tries: a coarse clock will do. */
+	if (e->reread_at_ns && clock_now(CLOCK_MONOTONIC_COARSE) < e->reread_at_ns)
 		return false;
+	start = clock_now(CLOCK_MONOTONIC);
 	err = table_is_alive(ps, e) ? read_maps(ps, e) : -ESRCH;
 	if (err >= 0)
 		ps->counters[MAPS_REREAD]++;
