@@ -26,7 +26,8 @@
    simple fraction, so the grid of ticks stays with no multiple or fraction of the sampling period.
  */
 #define TICKS_PER_SAMPLE 2.618033988749895
-#define MIN_TICK_NS 10000 /* the kernel's own limit for cpu-clock */
+#define MIN_RING_LEN (UINT64_C(2) << 20) /* 500 pages of snapshots */
+#define MIN_TICK_NS 10000		 /* the kernel's own limit for cpu-clock */
 
 static int print_libbpf(enum libbpf_print_level level, const char *fmt, va_list args)
 {
@@ -53,7 +54,7 @@ static uint64_t power_of_two_below(uint64_t n)
 static void set_sizes(struct kernel_half *k, const struct options *opt)
 {
 	uint64_t memory = opt->memory ? opt->memory : DEFAULT_MEMORY;
-	uint64_t words = power_of_two_below(memory / 2) / 4, ring = UINT64_C(1) << 19;
+	uint64_t words = power_of_two_below(memory / 2) / 4, ring = MIN_RING_LEN;
 	uint64_t wanted = NS_PER_S / k->period_ns * (uint64_t)cpus_possible() * 2048;
 
 	if (words < 16384)
@@ -68,6 +69,7 @@ static void set_sizes(struct kernel_half *k, const struct options *opt)
 	bpf_map__set_max_entries(k->skel->maps.ring, (uint32_t)ring);
 	k->skel->rodata->table_mask = (uint32_t)words - 1;
 	k->skel->rodata->ring_wakeup_len = (uint32_t)(ring / 8);
+	k->skel->rodata->ring_snapshot_len = (uint32_t)(ring / 2);
 }
 
 static void set_options(struct kernel_half *k, const struct options *opt)
