@@ -1,0 +1,241 @@
+// SPDX-License-Identifier: Apache-2.0
+/* The live source, whole: this program forks its targets and samples them. Exit 77 without BPF. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+#include "bpf/live.h"
+#include "core/log.h"
+#include "core/options.h"
+#include "core/profile.h"
+
+#define NS_PER_S UINT64_C(1000000000)
+#define MS UINT64_C(1000000)
+
+static volatile unsigned int sink;
+
+static uint64_t clock_ns(clockid_t clock)
+{
+	struct timespec t;
+
+	clock_gettime(clock, &t);
+	return (uint64_t)t.tv_sec * NS_PER_S + (uint64_t)t.tv_nsec;
+}
+
+static void burn(uint64_t cpu_ns)
+{
+	uint64_t end = clock_ns(CLOCK_PROCESS_CPUTIME_ID) + cpu_ns;
+
+	while (clock_ns(CLOCK_PROCESS_CPUTIME_ID) < end) {
+		for (unsigned int i = 0; i < 20000; i++)
+			sink += i;
+	}
+}
+
+/* A target: it waits for a byte, works, and exits. */
+struct target {
+	pid_t pid;
+	int go;
+};
+
+static struct target target_new(void (*work)(void))
+{
+	struct target t;
+	int fds[2];
+	char byte;
+
+	assert_int_equal(pipe(fds), 0);
+	t.pid = fork();
+	assert_true(t.pid >= 0);
+	if (t.pid == 0) {
+		close(fds[1]);
+		if (read(fds[0], &byte, 1) == 1)
+			work();
+		_exit(0);
+	}
+	close(fds[0]);
+	t.go = fds[1];
+	return t;
+}
+
+static void target_go(struct target *t)
+{
+	assert_int_equal(write(t->go, "x", 1), 1);
+	close(t->go);
+}
+
+/* What a recording came to. */
+struct result {
+	uint64_t counters[N_COUNTERS];
+	uint64_t ticks, ends, runs;
+	uint64_t n_samples, cpu_ns; /* in the profile */
+	uint64_t target_ns;	    /* CPU time of the target and the children it waited for */
+};
+
+static void sum_profile(struct result *r, const struct profile *p)
+{
+	for (uint32_t i = 0; i < profile_n_samples(p); i++) {
+		const struct sample *s = profile_get_sample(p, i);
+
+		r->n_samples += (uint64_t)s->values[0];
+		r->cpu_ns += (uint64_t)s->values[1];
+	}
+}
+
+static void sum_counters(struct result *r, struct source *src)
+{
+	struct live_stats stats;
+
+	live_counters(src, r->counters);
+	live_stats(src, &stats);
+	r->runs = stats.programs[0].run_cnt;
+	for (int i = TICK_SAMPLED; i < END_ROOT; i++)
+		r->ticks += r->counters[i];
+	for (int i = END_ROOT; i < SNAPSHOTS; i++)
+		r->ends += r->counters[i];
+}
+
+/* Samples a target until it is gone; stall_ns: nobody reads the ring for that long. */
+static struct result record(void (*work)(void), unsigned int freq, uint64_t memory,
+			    uint64_t stall_ns)
+{
+	struct target t = target_new(work);
+	struct options opt = { .freq = freq,
+			       .memory = memory,
+			       .snapshot_size = 65536,
+			       .stats = true,
+			       .pids = { &t.pid, 1 } };
+	struct profile *p = profile_new();
+	struct result r = { .ticks = 0 };
+	struct rusage usage = { 0 };
+	struct source *src;
+	uint64_t begin;
+	int err;
+
+	src = source_open(&source_live, NULL, &opt, &err);
+	if (!src)
+		fail_msg("cannot sample: %s", strerror(-err));
+	target_go(&t);
+	for (begin = clock_ns(CLOCK_MONOTONIC); clock_ns(CLOCK_MONOTONIC) - begin < stall_ns;)
+		usleep(10000);
+	while (wait4(t.pid, NULL, WNOHANG, &usage) == 0)
+		assert_true(source_pump(src, p, 10) >= 0);
+	live_stop(src);
+	while (source_pump(src, p, 0) > 0)
+		;
+	live_finish(src, p);
+	sum_counters(&r, src);
+	sum_profile(&r, p);
+	r.target_ns = (uint64_t)(usage.ru_utime.tv_sec + usage.ru_stime.tv_sec) * NS_PER_S +
+		      (uint64_t)(usage.ru_utime.tv_usec + usage.ru_stime.tv_usec) * 1000;
+	source_close(src);
+	profile_free(p);
+	return r;
+}
+
+static void assert_conserved(const struct result *r)
+{
+	assert_int_equal(r->ticks, r->runs);
+	assert_int_equal(r->n_samples, r->counters[TICK_SAMPLED]);
+	assert_int_equal(r->ends, r->counters[TICK_SAMPLED]);
+	assert_int_equal(r->counters[TICK_LOST_ERROR], 0);
+}
+
+static double ratio(uint64_t a, uint64_t b)
+{
+	return b ? (double)a / (double)b : 0;
+}
+
+static uint64_t complete(const struct result *r)
+{
+	return r->counters[END_ROOT] + r->counters[END_KERNEL_ONLY];
+}
+
+static void burn_two_seconds(void)
+{
+	burn(2 * NS_PER_S);
+}
+
+static void every_tick_ends_in_one_counter_and_is_worth_its_time(void **state)
+{
+	struct result r = record(burn_two_seconds, 997, 0, 0);
+
+	(void)state;
+	assert_conserved(&r);
+	print_message("# cpu/ns is %.4f of the target's CPU time, %.4f of the stacks complete\n",
+		      ratio(r.cpu_ns, r.target_ns), ratio(complete(&r), r.n_samples));
+	/* Time that the hypervisor stole is the target's to the kernel, but has no ticks. */
+	assert_true(ratio(r.cpu_ns, r.target_ns) > 0.9 && ratio(r.cpu_ns, r.target_ns) < 1.05);
+	assert_true(ratio(complete(&r), r.n_samples) > 0.99);
+}
+
+static void fork_short_children(void)
+{
+	for (int i = 0; i < 150; i++) {
+		pid_t pid = fork();
+
+		if (pid == 0) {
+			burn(10 * MS);
+			_exit(0);
+		}
+		waitpid(pid, NULL, 0);
+	}
+}
+
+static void short_children_of_a_fork_are_sampled_from_their_first_tick(void **state)
+{
+	struct result r = record(fork_short_children, 997, 0, 0);
+
+	(void)state;
+	assert_conserved(&r);
+	print_message("# cpu/ns is %.4f of their CPU time, %.4f of the stacks complete\n",
+		      ratio(r.cpu_ns, r.target_ns), ratio(complete(&r), r.n_samples));
+	assert_true(ratio(r.cpu_ns, r.target_ns) > 0.9);
+	assert_true(ratio(complete(&r), r.n_samples) > 0.97);
+}
+
+static void a_full_ring_is_counted(void **state)
+{
+	struct result r = record(burn_two_seconds, 9970, UINT64_C(8) << 20, 1800 * MS);
+
+	(void)state;
+	assert_conserved(&r);
+	assert_true(r.counters[TICK_LOST_RING] > 0);
+}
+
+/* Only root with BPF can do any of this. */
+static bool can_sample(void)
+{
+	struct options opt = { .freq = 99, .all = true };
+	struct source *src;
+	int err;
+
+	src = source_open(&source_live, NULL, &opt, &err);
+	source_close(src);
+	return src;
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(every_tick_ends_in_one_counter_and_is_worth_its_time),
+		cmocka_unit_test(short_children_of_a_fork_are_sampled_from_their_first_tick),
+		cmocka_unit_test(a_full_ring_is_counted),
+	};
+
+	if (!can_sample()) {
+		puts("skipped: no permission to sample here");
+		return 77;
+	}
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
