@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * A profile's stacks as names, for tables and trees: every location once looked up, an inlined
- * function a frame of its own, the same name the same id. Ids count from 1. Names are the target's
- * bytes. Borrows the profile.
+ * function a frame of its own, the same name the same id, code without a name under its binary's.
+ * Ids count from 1. Names are the target's bytes. Borrows the profile.
  */
 #ifndef CMD_FRAMES_H
 #define CMD_FRAMES_H

@@ -84,6 +84,8 @@ static void explain_nothing(const struct recording *r)
 		fputs(" (it is gone)\n", stderr);
 	else if (r->opt.kernel_only)
 		fputs(" (outside of the kernel)\n", stderr);
+	else if (r->child.pid && r->opt.no_children)
+		fputs(" with its children, which are left out\n", stderr);
 	else if (is_idle(r))
 		fputs(r->child.pid ? " (too little for a sample; try a higher --freq)\n"
 				   : " (it was asleep)\n",

@@ -173,17 +173,13 @@ static int name_locations(struct symbolizing *s)
 
 static int symbolize(const struct options *opt, struct profile *p, const struct exporter_ops *ops)
 {
-	const char **dirs = calloc(opt->debug_dirs.n + 1, sizeof(*dirs));
 	struct symbolizing s = { .opt = opt, .profile = p };
 	int status = EXIT_FAILED;
 
-	for (size_t i = 0; dirs && i < opt->debug_dirs.n; i++)
-		dirs[i] = opt->debug_dirs.items[i];
-	if (dirs)
-		s.objects = objects_new(&(struct object_options){
-			.debug_dirs = opt->debug_dirs.n ? dirs : NULL,
-			.debuginfod = opt->debuginfod,
-		});
+	s.objects = objects_new(&(struct object_options){
+		.debug_dirs = opt->debug_dirs.items,
+		.debuginfod = opt->debuginfod,
+	});
 	if (!s.objects || name_locations(&s) < 0) {
 		log_error("out of memory");
 	} else {
@@ -192,7 +188,6 @@ static int symbolize(const struct options *opt, struct profile *p, const struct 
 	}
 	objects_free(s.objects);
 	free(s.binaries);
-	free(dirs);
 	return status;
 }
 

@@ -41,7 +41,7 @@ void options_deinit(struct options *opt)
 
 int string_list_add(struct string_list *list, const char *s, size_t len)
 {
-	const char **items = realloc(list->items, (list->n + 1) * sizeof(*items));
+	const char **items = realloc(list->items, (list->n + 2) * sizeof(*items));
 	char *copy = strndup(s, len);
 
 	if (items)
@@ -51,6 +51,7 @@ int string_list_add(struct string_list *list, const char *s, size_t len)
 		return -ENOMEM;
 	}
 	list->items[list->n++] = copy;
+	list->items[list->n] = NULL;
 	return 0;
 }
 

@@ -12,7 +12,7 @@
 #include <sys/types.h>
 
 struct string_list {
-	const char **items;
+	const char **items; /* NULL when empty, else ended by a NULL that n does not count */
 	size_t n;
 };
 

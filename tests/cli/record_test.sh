@@ -48,9 +48,9 @@ says err "Cum%  Name" && ! says out "Cum%  Name"
 claim "the table of -- CMD goes to stderr: stdout is CMD's" $?
 if command -v go >/dev/null; then
 	rows='t { print $1, $4, $6 } /[Ff]lat%/ { t = 1 }'
-	"$weft" report --sample-type samples "$out" | awk "$rows" | grep -v '[+[]' | sort >"$work/ours"
+	"$weft" report --sample-type samples "$out" | awk "$rows" | grep -v unknown | sort >"$work/ours"
 	go tool pprof -symbolize=none -sample_index=samples -unit=count -top -nodecount=100000 -nodefraction=0 \
-		-edgefraction=0 "$out" 2>/dev/null | awk "$rows" | grep -v '[+[]' | sort >"$work/theirs"
+		-edgefraction=0 "$out" 2>/dev/null | awk "$rows" | grep -v unknown | sort >"$work/theirs"
 	[ -s "$work/ours" ] && diff "$work/ours" "$work/theirs" >"$work/out"
 	claim "go tool pprof agrees with weft report" $?
 else

@@ -156,6 +156,7 @@ static void pids_are_numbers_or_names(void **state)
 	assert_int_equal(p.opt.pid_names.n, 2);
 	assert_string_equal(p.opt.pid_names.items[0], "orders-api");
 	assert_string_equal(p.opt.pid_names.items[1], "db");
+	assert_null(p.opt.pid_names.items[2]); /* others walk it as a vector */
 	options_deinit(&p.opt);
 }
 
