@@ -88,24 +88,47 @@ static __always_inline bool sample_is_between_images(const struct scratch *s)
 	return s->is_exec && read_user(s->u.regs[REG_SP], &word, sizeof(word));
 }
 
+/*
+ * What user space needs to go on. A rule that wants a register the walk does not follow (rbx where
+ * the dynamic linker resolves a symbol, say) is only helped by walking again from the first frame,
+ * with all registers: sample->regs are its.
+ */
+static __always_inline void sample_keep_registers(struct scratch *s, int end, __u32 leaf_valid,
+						  __u32 leaf_is_exact)
+{
+	struct wire_sample *sample = &s->sample;
+	__u64 distance = s->u.regs[REG_SP] - sample->regs[REG_SP];
+
+	if ((end == END_EXPRESSION || end == END_NO_RULE) && sample->n_user &&
+	    distance < SNAPSHOT_MAX_REWIND) {
+		sample->n_user = 0;
+		sample->valid_regs = leaf_valid;
+		sample->regs_flags = leaf_is_exact ? WIRE_FRAME_EXACT : 0;
+		return;
+	}
+	__builtin_memcpy(sample->regs, s->u.regs, sizeof(sample->regs));
+	sample->valid_regs = s->u.valid_regs;
+	sample->regs_flags = s->u.is_exact ? WIRE_FRAME_EXACT : 0;
+}
+
 /* The user part of the stack. Returns why it ended. */
 static __always_inline int sample_user_frames(struct cpu_state *cpu, struct scratch *s,
 					      struct task_image image, __u32 n_kernel)
 {
 	struct wire_sample *sample = &s->sample;
+	__u32 leaf_valid = s->u.valid_regs, leaf_is_exact = s->u.is_exact;
 	__u32 n_user = 0;
 	int end = END_NO_PROCESS;
 
 	if (sample_is_between_images(s))
 		return END_KERNEL_ONLY;
+	__builtin_memcpy(sample->regs, s->u.regs, sizeof(sample->regs));
 	if (unwind_set_process(&s->u, sample->pid, sample->start_time_ns, image.vdso))
 		end = unwind_user(s, n_kernel, &n_user);
 	sample->n_user = n_user;
 	if (!snapshot_helps(end))
 		return end;
-	__builtin_memcpy(sample->regs, s->u.regs, sizeof(sample->regs));
-	sample->valid_regs = s->u.valid_regs;
-	sample->regs_flags = s->u.is_exact ? WIRE_FRAME_EXACT : 0;
+	sample_keep_registers(s, end, leaf_valid, leaf_is_exact);
 	sample->snapshot_reason = end;
 	return snapshot_take(cpu, sample);
 }

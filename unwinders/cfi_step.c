@@ -9,11 +9,6 @@
 
 #define COST_OF_ROW 4 /* steps: finding and running a row is slower than a table's lookup */
 
-/* rbx, rbp, r12 to r15: a function without a rule for them has not changed them (System V psABI).
- */
-#define CALLEE_SAVED \
-	(REG_BIT(3) | REG_BIT(REG_FP) | REG_BIT(12) | REG_BIT(13) | REG_BIT(14) | REG_BIT(15))
-
 struct frame {
 	struct walk *w;
 	const struct code_region *region;
@@ -72,14 +67,14 @@ static int find_cfa(struct frame *f, const struct cfa_row *row)
 	return -EBADMSG;
 }
 
-/* What the caller has in a register that no rule speaks of. */
+/* What the caller has in a register that no rule speaks of: the function did not change it. */
 static int unspecified(struct frame *f, uint32_t reg, uint64_t *value)
 {
 	if (reg == REG_SP) {
 		*value = f->cfa;
 		return 0;
 	}
-	return CALLEE_SAVED & REG_BIT(reg) ? register_value(&f->w->u, reg, value) : -ENODATA;
+	return CALLEE_SAVED_REGS & REG_BIT(reg) ? register_value(&f->w->u, reg, value) : -ENODATA;
 }
 
 /* What the caller has in a register: 0, -ENODATA when that is not known, or worse. */

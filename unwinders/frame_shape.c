@@ -142,10 +142,30 @@ static struct insn decode(struct reader *r)
 	return (struct insn){ EFFECT_UNKNOWN, 0 };
 }
 
+/* DWARF's numbers of the processor's registers rax rcx rdx rbx rsp rbp rsi rdi r8... */
+static int dwarf_number(int64_t reg)
+{
+	static const uint8_t numbers[8] = { 0, 2, 1, 3, 7, 6, 4, 5 };
+
+	return reg < 8 ? numbers[reg] : (int)reg;
+}
+
+static void save(struct frame_shape *shape, int64_t reg, int64_t slot)
+{
+	int number = dwarf_number(reg);
+
+	/* What is pushed a second time is not the caller's. */
+	if (shape->saved >> number & 1)
+		return;
+	shape->saved |= 1u << number;
+	shape->slots[number] = slot;
+}
+
 /* Where things are below the return address, while a prologue runs; 0: not there. */
 struct prologue {
-	int64_t sp, fp, saved_fp, copied_sp;
-	bool is_rounded;
+	int64_t sp, fp, copied_sp;
+	bool is_rounded, has_saved_fp;
+	struct frame_shape shape;
 };
 
 /* False: the prologue is over. */
@@ -156,14 +176,14 @@ static bool run_prologue(struct prologue *p, struct insn insn)
 		return true;
 	case EFFECT_PUSH:
 		p->sp -= 8;
-		if (insn.operand == CODE_FP && !p->saved_fp)
-			p->saved_fp = p->sp;
+		save(&p->shape, insn.operand, p->sp);
+		p->has_saved_fp |= insn.operand == CODE_FP;
 		return true;
 	case EFFECT_MOVE_SP:
 		p->sp += insn.operand;
 		return insn.operand < 0;
 	case EFFECT_SET_FP:
-		if (p->saved_fp)
+		if (p->has_saved_fp)
 			p->fp = p->sp;
 		return true;
 	case EFFECT_COPY_SP:
@@ -187,21 +207,28 @@ void frame_shape_by_prologue(const uint8_t *code, size_t len, struct frame_shape
 	do {
 		insn = decode(&r);
 	} while (!reader_error(&r) && run_prologue(&p, insn) && !reader_at_end(&r));
-	if (p.fp)
-		*out = (struct frame_shape){ SHAPE_FROM_FP, -p.fp, false, 0, 0 };
-	else if (p.is_rounded)
-		*out = (struct frame_shape){ p.copied_sp ? SHAPE_FROM_SAVED_SP : SHAPE_NONE,
-					     -p.copied_sp, false, 0, 0 };
-	else
-		*out = (struct frame_shape){ SHAPE_FROM_SP, -p.sp, false, 0, 0 };
+	*out = p.shape;
 	out->allocated = (uint64_t)(p.copied_sp - p.sp);
-	out->has_saved_fp = p.saved_fp != 0;
-	out->saved_fp = out->return_slot + p.saved_fp;
+	if (p.fp)
+		out->base = SHAPE_FROM_FP;
+	else if (p.is_rounded)
+		out->base = p.copied_sp ? SHAPE_FROM_SAVED_SP : SHAPE_NONE;
+	out->return_slot = p.fp ? -p.fp : p.is_rounded ? -p.copied_sp : -p.sp;
+	for (int reg = 0; reg < SHAPE_N_REGS; reg++)
+		out->slots[reg] += out->return_slot;
+}
+
+struct frame_shape frame_shape_standard(void)
+{
+	struct frame_shape shape = { .base = SHAPE_FROM_FP, .return_slot = 8 };
+
+	save(&shape, CODE_FP, 0);
+	return shape;
 }
 
 bool frame_shape_by_epilogue(const uint8_t *code, size_t len, struct frame_shape *out)
 {
-	struct frame_shape shape = { 0 };
+	struct frame_shape shape = { 0 }, standard = frame_shape_standard();
 	struct reader r;
 
 	reader_init(&r, code, len);
@@ -217,16 +244,15 @@ bool frame_shape_by_epilogue(const uint8_t *code, size_t len, struct frame_shape
 			shape.return_slot += insn.operand;
 			break;
 		case EFFECT_SP_FROM_FP:
-			shape = (struct frame_shape){ SHAPE_FROM_FP, insn.operand, false, 0, 0 };
+			shape = (struct frame_shape){ .base = SHAPE_FROM_FP,
+						      .return_slot = insn.operand };
 			break;
 		case EFFECT_LEAVE:
-			shape = (struct frame_shape){ SHAPE_FROM_FP, 8, true, 0, 0 };
+			shape = standard;
 			break;
 		case EFFECT_POP:
-			if (insn.operand == CODE_FP) {
-				shape.has_saved_fp = true;
-				shape.saved_fp = shape.return_slot;
-			}
+			shape.saved &= ~(1u << dwarf_number(insn.operand));
+			save(&shape, insn.operand, shape.return_slot);
 			shape.return_slot += 8;
 			break;
 		case EFFECT_RETURN:
@@ -249,6 +275,7 @@ bool frame_shape_at_entry(const uint8_t *code, size_t len, size_t at, struct fra
 	}
 	if (at == 0 || !sets_frame_pointer(code + at - 1, len - at + 1, &n) || n != 4)
 		return false;
-	*out = (struct frame_shape){ .return_slot = 8, .has_saved_fp = true, .saved_fp = 0 };
+	*out = frame_shape_standard();
+	out->base = SHAPE_FROM_SP;
 	return true;
 }

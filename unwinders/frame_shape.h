@@ -11,6 +11,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#define SHAPE_N_REGS 16	  /* general registers */
 #define SHAPE_MAX_CODE 64 /* bytes worth looking at */
 
 enum shape_base {
@@ -23,9 +24,9 @@ enum shape_base {
 struct frame_shape {
 	enum shape_base base; /* what the offsets count from */
 	int64_t return_slot;  /* where the return address is */
-	bool has_saved_fp;
-	int64_t saved_fp;   /* where the caller's rbp is, if it was saved */
 	uint64_t allocated; /* SHAPE_FROM_SAVED_SP: bytes below the old rsp before it was rounded */
+	uint32_t saved;	    /* registers that were saved, one bit each, by DWARF number */
+	int64_t slots[SHAPE_N_REGS]; /* and where */
 };
 
 /* code: the function's first bytes, up to the pc at most. What was recognized of it. */
@@ -35,5 +36,7 @@ bool frame_shape_by_epilogue(const uint8_t *code, size_t len, struct frame_shape
 /* code: bytes around the pc, which is at code[at]. True between a function's start and where its
    frame pointer is set up. */
 bool frame_shape_at_entry(const uint8_t *code, size_t len, size_t at, struct frame_shape *out);
+/* A frame with a frame pointer: the caller's at [rbp], the return address above it. */
+struct frame_shape frame_shape_standard(void);
 
 #endif

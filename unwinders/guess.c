@@ -10,12 +10,13 @@
 #define MAX_GUESSES 512 /* guessed frames in one stack: recursion in JIT code */
 #define MAX_WORDS 4096	/* of stack searched for one frame; frames of video codecs hold buffers */
 #define MAX_CANDIDATES 48
-#define MAX_FUNCTION 2048   /* bytes before the pc in which its start is looked for */
-#define MAX_ROUNDING 64	    /* a cache line, a vector register of AVX-512 */
-#define MAX_SAVED_WORDS 8   /* pushed registers above the return address that may be rbp */
-#define MAX_JUMPS 3	    /* PLT entry, interposer, function */
-#define MIN_PROOF 4	    /* frames that make a walk to the end of the copied bytes a proof */
-#define FIRST_ADDRESS 65536 /* nothing is mapped below (vm.mmap_min_addr) */
+#define MAX_FUNCTION 2048 /* bytes before the pc in which its start is looked for */
+#define MAX_ROUNDING 64	  /* a cache line, a vector register of AVX-512 */
+#define MAX_SAVED_WORDS 8 /* pushed registers above the return address that may be rbp */
+#define MAX_JUMPS 3	  /* PLT entry, interposer, function */
+#define MIN_PROOF 4	  /* frames that make a walk to the end of the copied bytes a proof */
+#define MAX_STACK (UINT64_C(8) << 20) /* the usual limit of a stack's size */
+#define FIRST_ADDRESS 65536	      /* nothing is mapped below (vm.mmap_min_addr) */
 
 /* How well a word fits as the return address into the caller of this function. */
 enum evidence { EVIDENCE_NONE, EVIDENCE_WEAK, EVIDENCE_FAIR, EVIDENCE_STRONG };
@@ -130,25 +131,41 @@ static enum evidence evidence_at(struct guess *g, uint64_t slot)
 
 /* ---- trying a caller ---- */
 
-/* True when the walk from this caller reaches a root; its frames are in the list then. */
-static bool try_caller(struct guess *g, uint64_t slot, bool has_fp, uint64_t fp)
+/* The caller whose return address is in a slot: its registers as far as the function kept them. */
+static bool caller_at(struct guess *g, uint64_t slot, struct unwind *u)
 {
-	struct walk w = *g->w;
 	uint64_t addr;
 
-	if (w.budget->n_steps == 0 || walk_read(&w, slot, &addr, sizeof(addr)))
+	*u = g->w->u;
+	if (walk_read(g->w, slot, &addr, sizeof(addr)))
 		return false;
-	w.u.regs[REG_PC] = addr;
-	w.u.regs[REG_SP] = slot + 8;
-	w.u.regs[REG_FP] = fp;
-	w.u.valid_regs = REG_BIT(REG_PC) | REG_BIT(REG_SP) | (has_fp ? REG_BIT(REG_FP) : 0);
-	w.u.is_exact = 0;
+	u->regs[REG_PC] = addr;
+	u->regs[REG_SP] = slot + 8;
+	u->valid_regs = (u->valid_regs & CALLEE_SAVED_REGS) | REG_BIT(REG_PC) | REG_BIT(REG_SP);
+	u->is_exact = 0;
+	return true;
+}
+
+/*
+ * True when the walk from this caller proves it by reaching a root; its frames are in the list
+ * then. What the function's own instructions say is also believed when a frame further up needs a
+ * register that is not known: a search would only find something more distant.
+ */
+static bool try_caller(struct guess *g, const struct unwind *caller, bool is_by_shape)
+{
+	struct walk w = *g->w;
+	size_t n;
+
+	if (w.budget->n_steps == 0)
+		return false;
+	w.u = *caller;
 	w.is_guessed = true;
 	g->frames->n = g->n_frames;
 	g->result = guess_walk(&w, g->frames, g->n_guesses + 1);
-	if (g->result == END_ROOT || g->result == END_MAX_FRAMES)
-		return true;
-	if (g->result == END_SNAPSHOT_TRUNCATED && g->frames->n - g->n_frames >= MIN_PROOF)
+	n = g->frames->n - g->n_frames;
+	if (g->result == END_ROOT || g->result == END_MAX_FRAMES ||
+	    (g->result == END_SNAPSHOT_TRUNCATED && n >= MIN_PROOF) ||
+	    (g->result == END_EXPRESSION && is_by_shape))
 		return true;
 	g->frames->n = g->n_frames;
 	return false;
@@ -156,14 +173,21 @@ static bool try_caller(struct guess *g, uint64_t slot, bool has_fp, uint64_t fp)
 
 static bool try_shape_at(struct guess *g, const struct frame_shape *shape, uint64_t base)
 {
-	uint64_t slot = base + (uint64_t)shape->return_slot, fp = g->fp;
-	bool has_fp = g->has_fp;
+	uint64_t slot = base + (uint64_t)shape->return_slot, value;
+	struct unwind caller;
 
-	if (slot < g->sp || evidence_at(g, slot) == EVIDENCE_NONE)
+	if (slot < g->sp || evidence_at(g, slot) == EVIDENCE_NONE || !caller_at(g, slot, &caller))
 		return false;
-	if (shape->has_saved_fp)
-		has_fp = walk_read(g->w, base + (uint64_t)shape->saved_fp, &fp, sizeof(fp)) == 0;
-	return try_caller(g, slot, has_fp, fp);
+	for (uint32_t reg = 0; reg < SHAPE_N_REGS; reg++) {
+		if (!(shape->saved & CALLEE_SAVED_REGS & REG_BIT(reg)))
+			continue;
+		caller.valid_regs &= ~REG_BIT(reg);
+		if (walk_read(g->w, base + (uint64_t)shape->slots[reg], &value, sizeof(value)))
+			continue;
+		caller.regs[reg] = value;
+		caller.valid_regs |= REG_BIT(reg);
+	}
+	return try_caller(g, &caller, true);
 }
 
 /* Codecs round rsp down to the size of a vector and keep the old one somewhere in the frame. */
@@ -248,28 +272,38 @@ static bool try_prologue(struct guess *g)
 
 static bool try_frame_pointer(struct guess *g)
 {
-	static const struct frame_shape standard = { SHAPE_FROM_FP, 8, true, 0, 0 };
+	struct frame_shape standard = frame_shape_standard();
 
 	return g->has_fp && g->fp >= g->sp && g->fp % 8 == 0 && try_shape(g, &standard);
 }
 
-/*
- * A caller found by search. Its rbp is what the function left in place, or one of the words next to
- * the return address if the function pushed it; the walk tells.
- */
+/* A caller found by search, with this rbp or none; what became of other registers nobody knows. */
+static bool try_slot_with(struct guess *g, uint64_t slot, const uint64_t *fp)
+{
+	struct unwind caller;
+
+	if (!caller_at(g, slot, &caller))
+		return false;
+	caller.valid_regs = REG_BIT(REG_PC) | REG_BIT(REG_SP) | (fp ? REG_BIT(REG_FP) : 0);
+	caller.regs[REG_FP] = fp ? *fp : 0;
+	return try_caller(g, &caller, false);
+}
+
+/* Its rbp is what the function left in place, or one of the words next to the return address if the
+   function pushed it; the walk tells. */
 static bool try_slot(struct guess *g, uint64_t slot)
 {
-	uint64_t tried[MAX_SAVED_WORDS + 1], fp;
+	uint64_t tried[MAX_SAVED_WORDS + 1], fp = g->fp;
 	size_t n_tried = 0;
 
 	if (g->has_fp && g->fp + 8 != slot) {
-		if (try_caller(g, slot, true, g->fp))
+		if (try_slot_with(g, slot, &fp))
 			return true;
-		tried[n_tried++] = g->fp;
+		tried[n_tried++] = fp;
 	}
 	for (uint64_t at = slot - 8; at >= g->sp && n_tried <= MAX_SAVED_WORDS; at -= 8) {
 		bool is_new = walk_read(g->w, at, &fp, sizeof(fp)) == 0 && fp > slot &&
-			      fp - slot < UINT64_C(1) << 23;
+			      fp - slot < MAX_STACK;
 
 		for (size_t i = 0; i < n_tried; i++)
 			is_new = is_new && tried[i] != fp;
@@ -277,11 +311,11 @@ static bool try_slot(struct guess *g, uint64_t slot)
 			break;
 		if (!is_new)
 			continue;
-		if (try_caller(g, slot, true, fp))
+		if (try_slot_with(g, slot, &fp))
 			return true;
 		tried[n_tried++] = fp;
 	}
-	return n_tried == 0 && try_caller(g, slot, false, 0);
+	return n_tried == 0 && try_slot_with(g, slot, NULL);
 }
 
 /* ---- the search ---- */

@@ -115,9 +115,23 @@ static void NOINLINE below_both(void)
 	sink += numbers[0];
 }
 
-static void NOINLINE below_rbx(void)
+static void NOINLINE below_no_data(void)
 {
 	cfa_by_expression(below_both);
+	sink++;
+}
+
+/* Between the two, code without any unwind data that saves the registers in question. */
+void without_data(void (*fn)(void));
+
+__asm__(".text\n.type without_data,@function\n.balign 16\nwithout_data:\n"
+	"push %rbx\n push %r12\n sub $40, %rsp\n xor %ebx, %ebx\n xor %r12, %r12\n call *%rdi\n"
+	"add $40, %rsp\n pop %r12\n pop %rbx\n ret\n"
+	".size without_data, . - without_data\n");
+
+static void NOINLINE below_rbx(void)
+{
+	without_data(below_no_data);
 	sink++;
 }
 
