@@ -95,11 +95,8 @@ bool child_wait(struct child *c, bool asks)
 {
 	const struct timespec moment = { .tv_nsec = 20000000 };
 
-	if (!asks) {
-		while (!reap(c, 0) && errno == EINTR)
-			;
-		return c->has_ended || !c->pid;
-	}
+	if (!asks)
+		return reap(c, 0);
 	if (!child_has_ended(c))
 		kill(c->pid, SIGTERM);
 	for (int i = 0; i < CHILD_PATIENCE_S * 50 && !child_has_ended(c); i++)

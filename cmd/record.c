@@ -101,7 +101,8 @@ static int start_command(struct recording *r)
 	if (!err)
 		return EXIT_OK;
 	log_error("cannot run %s: %s", r->opt.command[0], strerror(-err));
-	child_wait(&r->child, false);
+	while (!child_wait(&r->child, false))
+		;
 	return child_exit_status(&r->child);
 }
 
@@ -207,19 +208,33 @@ static int finish(struct recording *r)
 	return status ? status : recording_judge(r, &a);
 }
 
+/* False: it is still running, which was said. */
+static bool wait_for_command(struct recording *r, bool asks)
+{
+	if (asks) {
+		if (child_wait(&r->child, true))
+			return true;
+		log_error("%s (pid %d) is still running %d s after SIGTERM", r->opt.command[0],
+			  r->child.pid, CHILD_PATIENCE_S);
+		return false;
+	}
+	if (!child_has_ended(&r->child))
+		log_info("waiting for %s (pid %d), which got the ^C too", r->opt.command[0],
+			 r->child.pid);
+	while (!child_wait(&r->child, false))
+		if (interrupt_count() >= 2)
+			return false;
+	return true;
+}
+
 /* CMD's own status, unless weft was what ended it. What it started goes with it. */
 static int end_command(struct recording *r, int status)
 {
 	bool asks = r->cause != END_TARGET_GONE &&
 		    !(r->cause == END_INTERRUPTED && interrupt_was_typed());
 
-	if (!r->child.pid || !r->is_running)
+	if (!r->child.pid || !r->is_running || !wait_for_command(r, asks))
 		return status;
-	if (!child_wait(&r->child, asks)) {
-		log_error("%s (pid %d) is still running %d s after SIGTERM", r->opt.command[0],
-			  r->child.pid, CHILD_PATIENCE_S);
-		return status;
-	}
 	if (asks || !child_exit_status(&r->child))
 		return status;
 	return child_exit_status(&r->child);

@@ -36,8 +36,8 @@ void recording_init(struct recording *r, const struct options *opt)
 void recording_deinit(struct recording *r)
 {
 	child_release(&r->child);
-	if (!r->is_running && r->child.pid)
-		child_wait(&r->child, false); /* it was released before it ran */
+	while (!r->is_running && !child_wait(&r->child, false))
+		; /* it was released before it ran */
 	source_close(r->src);
 	profile_free(r->profile);
 	free(r->pids.items);

@@ -92,6 +92,18 @@ run record --comm busybee -d 0.5 -o "$out"
 [ $status = 0 ] && [ "$("$weft" report --label pid=$bee "$out" | grep -c burn_cpu)" = 1 ] &&
 	[ "$("$weft" report --label pid=$other "$out" | grep -c burn_cpu)" = 1 ]
 claim "--comm samples both" $?
+mkdir "$work/cgroup"
+if mount -t cgroup2 none "$work/cgroup" 2>/dev/null && mkdir "$work/cgroup/weft-test"; then
+	echo $bee >"$work/cgroup/weft-test/cgroup.procs"
+	run record --cgroup "$work/cgroup/weft-test" -d 0.5 -o "$out"
+	[ $status = 0 ] && says out burn_cpu && [ -z "$("$weft" report --label pid=$other "$out" | grep burn_cpu)" ]
+	claim "--cgroup samples one of them" $?
+	echo $bee >"$work/cgroup/cgroup.procs"
+	rmdir "$work/cgroup/weft-test"
+else
+	skip "--cgroup samples one of them" "no cgroup2 can be mounted"
+fi
+mountpoint -q "$work/cgroup" && umount "$work/cgroup"
 kill $other
 run record --tid $bee -d 0.5 -o "$out"
 [ $status = 0 ] && says out burn_cpu
@@ -170,6 +182,28 @@ if command -v setpriv >/dev/null; then
 	claim "without privilege: exit 3, and which capability is missing" $?
 else
 	skip "without privilege" "no setpriv here"
+fi
+if command -v python3 >/dev/null; then
+	# ^C typed on a terminal reaches both weft and its command.
+	python3 - "$weft" "$out" >"$work/out" 2>"$work/err" <<'PYTHON'
+import os, pty, sys, time
+pid, fd = pty.fork()
+if not pid:
+    os.execv(sys.argv[1], ["weft", "record", "-o", sys.argv[2], "--", "sleep", "30"])
+time.sleep(1.5)
+os.write(fd, b"\x03")
+text = b""
+try:
+    while chunk := os.read(fd, 4096):
+        text += chunk
+except OSError:
+    pass
+print(os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1]), b"wrote" in text)
+PYTHON
+	[ "$(cat "$work/out")" = "130 True" ]
+	claim "^C on a terminal ends command and recording: written, and 130 as in a shell" $?
+else
+	skip "^C on a terminal" "no python3 here"
 fi
 if command -v script >/dev/null; then
 	script -qec "$weft record -d 2.5 -o $out -- $work/busybee 9" /dev/null </dev/null >"$work/out" 2>"$work/err"

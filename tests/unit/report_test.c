@@ -105,6 +105,27 @@ static void peek_shows_direct_callers_and_callees(void **state)
 	      "----------------------------------------------------------+-------------\n");
 }
 
+static void a_recursive_call_counts_once(void **state)
+{
+	struct profile *p = text_profile();
+	struct options opt;
+	char *text;
+
+	(void)state;
+	setup(&opt);
+	text_sample(p, "main;even;odd;even;odd", 10, 1);
+	text = text_of(p, &opt, SHOW_PEEK, "^odd$");
+	assert_string_equal(
+		text, "      Flat  Flat%         Cum   Cum%      Calls  Calls% | Name\n"
+		      "----------------------------------------------------------+-------------\n"
+		      "                                                10  100.0% |   even\n"
+		      "        10 100.0%          10 100.0%                      | odd\n"
+		      "                                                10  100.0% |   even\n"
+		      "----------------------------------------------------------+-------------\n");
+	free(text);
+	profile_free(p);
+}
+
 static void what_matches_nothing_is_said(void **state)
 {
 	struct profile *p = service();
@@ -242,6 +263,7 @@ int main(void)
 		cmocka_unit_test(small_branches_are_counted_not_shown),
 		cmocka_unit_test(callers_lead_up_from_the_match),
 		cmocka_unit_test(peek_shows_direct_callers_and_callees),
+		cmocka_unit_test(a_recursive_call_counts_once),
 		cmocka_unit_test(what_matches_nothing_is_said),
 		cmocka_unit_test(filters_keep_percentages_of_the_whole),
 		cmocka_unit_test(labels_choose_samples),
