@@ -71,31 +71,92 @@ static int by_size(const void *a, const void *b)
 	return x_len < y_len ? 1 : x_len > y_len ? -1 : 0;
 }
 
+/* What callers are found by; NULL when there is nothing. */
+static const char *unwind_source(struct object *o)
+{
+	const void *data;
+	uint64_t vaddr;
+	size_t len;
+
+	if (object_section(o, ".eh_frame", &data, &len, &vaddr))
+		return ".eh_frame";
+	return object_section(o, ".debug_frame", &data, &len, &vaddr) ? ".debug_frame" : NULL;
+}
+
+static void describe_object(struct findings *all, struct object *o, const char *path)
+{
+	const char *symbols = object_symbol_source(o), *unwind = unwind_source(o);
+	struct finding *f = findings_add(all, "binary");
+
+	if (!strcmp(symbols, "none"))
+		finding_set(f, FINDING_PART, "install its debug symbols, or --debuginfod",
+			    "%s: no symbols, its frames will have no names", path);
+	else if (!unwind)
+		finding_set(f, FINDING_PART, "",
+			    "%s: symbols from %s; no unwind data, callers are guessed", path,
+			    symbols);
+	else
+		finding_set(f, FINDING_OK, "", "%s: symbols from %s%s, callers by %s", path,
+			    symbols,
+			    strcmp(symbols, "dynsym") ? "" : " (only what it exports has names)",
+			    unwind);
+}
+
 static void check_binary(struct findings *all, struct processes *ps, struct process *proc,
 			 uint64_t start)
 {
 	struct mapping *m = process_mapping(ps, proc, start);
-	const char *source;
 	char path[256];
 
 	if (!m)
 		return; /* it was unmapped just now */
 	text_safe(processes_string(ps, m->path), path, sizeof(path));
-	if (!m->object) {
+	if (m->object)
+		describe_object(all, m->object, path);
+	else
 		finding_set(findings_add(all, "binary"), FINDING_PART, "",
 			    "%s cannot be opened: its frames will have no names", path);
-		return;
+}
+
+/* Languages whose own frames weft does not know, by the start of the name of a file they map. */
+static const struct runtime_hint {
+	const char *file, *name, *what;
+} runtime_hints[] = {
+	{ "libjvm.so", "HotSpot", "Java methods have names only by a perf map" },
+	{ "libpython", "CPython",
+	  "the interpreter's native frames are shown, not Python functions" },
+	{ "python3", "CPython", "the interpreter's native frames are shown, not Python functions" },
+	{ "node", "Node.js", "JavaScript functions have names only by a perf map" },
+};
+
+static const struct runtime_hint *find_hint(const char *path)
+{
+	const char *slash = strrchr(path, '/');
+
+	for (size_t i = 0; slash && i < sizeof(runtime_hints) / sizeof(runtime_hints[0]); i++)
+		if (!strncmp(slash + 1, runtime_hints[i].file, strlen(runtime_hints[i].file)))
+			return &runtime_hints[i];
+	return NULL;
+}
+
+static void check_runtime(struct findings *all, struct processes *ps, const struct process *proc)
+{
+	struct finding *f = findings_add(all, "runtime");
+	const struct runtime_hint *hint = NULL;
+	bool is_go = false;
+
+	for (size_t i = 0; i < proc->n_mappings && !hint; i++) {
+		const struct mapping *m = &proc->mappings[i];
+
+		if (m->kind == MAPPING_FILE)
+			hint = find_hint(processes_string(ps, m->path));
+		is_go |= m->object && object_is_go(m->object);
 	}
-	source = object_symbol_source(m->object);
-	if (!strcmp(source, "none"))
-		finding_set(findings_add(all, "binary"), FINDING_PART,
-			    "install its debug symbols, or --debuginfod",
-			    "%s: no symbols, its frames will have no names", path);
+	if (hint)
+		finding_set(f, FINDING_PART, "", "%s: %s", hint->name, hint->what);
 	else
-		finding_set(findings_add(all, "binary"), FINDING_OK, "", "%s: symbols from %s%s%s",
-			    path, source,
-			    strcmp(source, "dynsym") ? "" : " (only what it exports has names)",
-			    object_is_go(m->object) ? "; a Go program" : "");
+		finding_set(f, FINDING_OK, "",
+			    is_go ? "Go, whose frames are native ones" : "native");
 }
 
 static void count_mappings(struct findings *all, const struct process *proc, size_t n_files)
@@ -153,5 +214,7 @@ int doctor_check_process(struct findings *all, pid_t pid)
 			    "they cannot be read: user frames will have no names");
 	else if (check_mappings(all, ps, proc) < 0)
 		all->has_failed = true;
+	else
+		check_runtime(all, ps, proc);
 	return EXIT_OK;
 }
