@@ -31,7 +31,11 @@ static __always_inline bool snapshot_helps(int end)
 __attribute__((noinline)) int snapshot_page(__u64 sample_id, __u64 addr)
 {
 	struct wire_snapshot_page *page;
+	__u64 word;
 
+	/* A hole must not take room in the ring. */
+	if (bpf_probe_read_user(&word, sizeof(word), (const void *)addr))
+		return PAGE_UNREADABLE;
 	page = bpf_ringbuf_reserve(&ring, sizeof(*page) + SNAPSHOT_PAGE, 0);
 	if (!page)
 		return PAGE_LOST;
@@ -67,12 +71,12 @@ static __always_inline void snapshot_refill(struct cpu_state *cpu, __u64 now_ns)
 		cpu->n_pages_left = snapshot_pages_per_second;
 }
 
-/* Sends what can be read from the stack pointer's page upwards; two holes in a row are its end.
-   Returns what becomes of the sample's end. */
+/* Sends what can be read from the stack pointer's page upwards. Holes say nothing about where the
+   stack ends: codecs have frames of many pages they never touched. Returns what becomes of the
+   sample's end. */
 static __always_inline int snapshot_take(struct cpu_state *cpu, struct wire_sample *sample)
 {
 	__u64 addr = (sample->regs[REG_SP] - RED_ZONE) & ~(__u64)(SNAPSHOT_PAGE - 1);
-	int n_holes = 0;
 
 	snapshot_refill(cpu, sample->time_ns);
 	/* User space is behind: what room there is is for samples. */
@@ -83,12 +87,9 @@ static __always_inline int snapshot_take(struct cpu_state *cpu, struct wire_samp
 
 		if (result == PAGE_SENT) {
 			sample->n_pages++;
-			n_holes = 0;
 			cpu->n_pages_left -= cpu->n_pages_left ? 1 : 0;
 		} else if (result == PAGE_LOST) {
 			cpu->counters[SNAPSHOT_PAGES_LOST]++;
-			break;
-		} else if (++n_holes == 2) {
 			break;
 		}
 	}
