@@ -146,6 +146,23 @@ static void deleted_library_is_opened_still(void **state)
 	stop(pid);
 }
 
+static void name_may_hold_newlines_and_escapes(void **state)
+{
+	struct fixture *f = *state;
+	char path[64];
+	struct mapping *m;
+	pid_t pid;
+
+	snprintf(path, sizeof(path), "%s/a b\n\x1b[31m;\\040", f->dir);
+	copy_file(SLEEP, path);
+	pid = start(exec_file, path);
+	usleep(50000);
+	m = mapping_of_path(f, find(f, pid), path);
+	assert_non_null(m);
+	assert_non_null(m->object);
+	stop(pid);
+}
+
 static void only_regular_files_are_ever_opened(void **state)
 {
 	static const struct {
@@ -342,6 +359,7 @@ int main(void)
 		PROCESS_TEST(own_mappings_have_the_bias_the_loader_says),
 		PROCESS_TEST(deleted_program_is_opened_still),
 		PROCESS_TEST(deleted_library_is_opened_still),
+		PROCESS_TEST(name_may_hold_newlines_and_escapes),
 		PROCESS_TEST(only_regular_files_are_ever_opened),
 		PROCESS_TEST(program_in_memory_is_opened),
 		PROCESS_TEST(replaced_file_is_not_taken_for_the_one_that_ran),

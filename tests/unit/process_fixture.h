@@ -110,7 +110,7 @@ static inline void copy_file(const char *from, const char *to)
 {
 	char command[256];
 
-	snprintf(command, sizeof(command), "cp %s %s", from, to);
+	snprintf(command, sizeof(command), "cp '%s' '%s'", from, to);
 	assert_int_equal(system(command), 0);
 }
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "tests/unit/process_fixture.h"
 
+#include <pthread.h>
 #include <sys/mman.h>
 
 #include "bpf/counters.h"
@@ -137,6 +138,57 @@ static void unknown_pc_makes_the_maps_be_read_again(void **state)
 	assert_null(mappings_find(proc, (uintptr_t)code));
 }
 
+static void *sleep_long(void *arg)
+{
+	pause();
+	return arg;
+}
+
+/* The pipe closes with the descriptor: nobody returns to say that it is ready. */
+static void end_main_thread(void *ctx)
+{
+	pthread_t thread;
+
+	(void)ctx;
+	pthread_create(&thread, NULL, sleep_long, NULL);
+	close_range(3, ~0u, 0);
+	pthread_exit(NULL);
+}
+
+static void process_without_its_main_thread_has_mappings(void **state)
+{
+	struct fixture *f = *state;
+	pid_t pid = start(end_main_thread, NULL);
+	struct process *proc;
+
+	usleep(20000);
+	proc = find(f, pid);
+	assert_non_null(proc);
+	assert_non_null(process_mapping(f->ps, proc, (uintptr_t)end_main_thread)->object);
+	/* Its main thread's exit event, and then a sample of another thread. */
+	exit_event(f, 0, pid);
+	assert_ptr_equal(processes_find(f->ps, pid, proc->start_time_ns, now() + 1000), proc);
+	assert_true(proc->exit_time_ns >= now() - 1000000000);
+	stop(pid);
+}
+
+static void zombie_has_no_mappings(void **state)
+{
+	struct fixture *f = *state;
+	struct process *proc;
+	siginfo_t info;
+	pid_t pid = start(wait_here, NULL);
+
+	kill(pid, SIGKILL);
+	waitid(P_PID, (id_t)pid, &info, WEXITED | WNOWAIT);
+	proc = find(f, pid);
+	assert_non_null(proc);
+	assert_int_equal(proc->n_mappings, 0);
+	assert_null(process_mapping(f->ps, proc, (uintptr_t)start));
+	waitpid(pid, NULL, 0);
+	assert_false(process_credentials(f->ps, proc));
+}
+
 static void ended_processes_are_forgotten(void **state)
 {
 	struct fixture *f = *state;
@@ -182,6 +234,8 @@ int main(void)
 		PROCESS_TEST(thread_is_no_process),
 		PROCESS_TEST(child_has_its_parents_mappings_until_it_changes_them),
 		PROCESS_TEST(unknown_pc_makes_the_maps_be_read_again),
+		PROCESS_TEST(process_without_its_main_thread_has_mappings),
+		PROCESS_TEST(zombie_has_no_mappings),
 		PROCESS_TEST(ended_processes_are_forgotten),
 		PROCESS_TEST(lost_exit_is_noticed_in_time),
 	};
