@@ -56,7 +56,7 @@ int main(int argc, char **argv)
 	while (now(CLOCK_MONOTONIC) < end) {
 		pid_t pid;
 
-		if (posix_spawn(&pid, "/proc/self/exe", NULL, NULL, args, environ))
+		if (posix_spawnp(&pid, argv[0], NULL, NULL, args, environ))
 			return 1;
 		waitpid(pid, NULL, 0);
 		usleep(70000);

@@ -18,7 +18,11 @@ class Flame {
 		this.charWidths = new Map();
 		this.drawTimes = [];	// ms, the last ones
 		this.request = 0;
-		panel.addEventListener("scroll", () => this.redraw(), { passive: true });
+		this.below = 0;
+		panel.addEventListener("scroll", () => {
+			this.noteScroll();
+			this.redraw();
+		}, { passive: true });
 		new ResizeObserver(() => this.resize()).observe(panel);
 	}
 
@@ -48,8 +52,6 @@ class Flame {
 	resize() {
 		const ratio = devicePixelRatio || 1, w = this.panel.clientWidth, h = this.panel.clientHeight;
 
-		const below = this.panel.scrollHeight - this.panel.scrollTop - this.height;
-
 		this.width = w;
 		this.height = h;
 		if (this.canvas.width !== Math.round(w * ratio) || this.canvas.height !== Math.round(h * ratio)) {
@@ -62,8 +64,15 @@ class Flame {
 		this.spacer.style.height = this.full - h + "px";
 		// A flame grows from below: what is seen keeps its distance from there.
 		if (!this.isIcicle)
-			this.panel.scrollTop = this.full - h - below;
+			this.panel.scrollTop = this.full - h - this.below;
 		this.redraw();
+	}
+
+	// How far the view is from the root of a flame. Not noted between a change of the panel's height
+	// and resize(): the browser has moved the view by then.
+	noteScroll() {
+		if (this.panel.clientHeight === this.height)
+			this.below = this.full - this.height - this.panel.scrollTop;
 	}
 
 	// The top of a level, from the top of all levels.
@@ -84,6 +93,7 @@ class Flame {
 			panel.scrollTop = top - (this.isIcicle ? ROW : this.height - 2 * ROW);
 		else if (top + 2 * ROW > panel.scrollTop + this.height)
 			panel.scrollTop = top - (this.isIcicle ? ROW : this.height - 2 * ROW);
+		this.noteScroll();
 	}
 
 	turn(isIcicle) {
