@@ -9,6 +9,7 @@
 #include "core/filemap.h"
 #include "core/profile.h"
 #include "symbolizer/dwarf.h"
+#include "symbolizer/function_range.h"
 #include "symbolizer/minidebug.h"
 #include "symbolizer/object.h"
 #include "symbolizer/symtab.h"
@@ -28,6 +29,8 @@ struct unpacked {	/* the DWARF of one file; sections that were compressed are ou
 
 struct symbols {
 	struct symtab *tables[N_TABLES];
+	bool is_whole;		/* a table has the private functions too */
+	struct function_ranges ranges;
 	struct unpacked main, alt;
 	struct debug_file alt_file;
 	void *minidebug;
@@ -145,6 +148,9 @@ struct symbols *symbols_new(const struct symbols_input *in)
 	/* A .symtab has all that .dynsym has, and the private ones. */
 	if (!s->tables[TABLE_SYMTAB] && !s->tables[TABLE_DEBUG_FILE])
 		symtab_new(in->elf, ".dynsym", &s->tables[TABLE_DYNSYM]);
+	for (size_t i = 0; i < TABLE_DYNSYM; i++)
+		s->is_whole |= s->tables[i] && symtab_is_whole(s->tables[i]);
+	function_ranges_init(&s->ranges, in->elf);
 	name_source(s, in);
 	return s;
 }
@@ -163,10 +169,28 @@ void symbols_free(struct symbols *s)
 	free(s);
 }
 
+/* Does a symbol without a size reach the address? Its own table, own, has said where it must end. */
+static bool reaches(const struct symbols *s, size_t own, const struct symbol *sym, uint64_t vaddr)
+{
+	struct function_range r;
+
+	if (function_range_below(&s->ranges, vaddr, &r)) {
+		if (r.start >= sym->start)
+			return r.start == sym->start && vaddr - r.start < r.size;
+		if (sym->start - r.start < r.size && vaddr - r.start >= r.size)
+			return false;
+	}
+	for (size_t i = 0; i < N_TABLES; i++)
+		if (i != own && s->tables[i] && symtab_begins(s->tables[i], sym->start, vaddr))
+			return false;
+	return s->is_whole;
+}
+
 static const struct symtab *find_symbol(const struct symbols *s, uint64_t vaddr, struct symbol *out)
 {
 	for (size_t i = 0; i < N_TABLES; i++)
-		if (s->tables[i] && symtab_find(s->tables[i], vaddr, out))
+		if (s->tables[i] && symtab_find(s->tables[i], vaddr, out) &&
+		    (out->is_sized || reaches(s, i, out, vaddr)))
 			return s->tables[i];
 	return NULL;
 }
@@ -273,12 +297,15 @@ size_t symbols_find(struct symbols *s, struct name_cache *names, uint64_t vaddr,
 
 bool symbols_function(struct symbols *s, uint64_t vaddr, uint64_t *start, uint64_t *size)
 {
+	struct function_range r;
 	struct symbol sym;
 
-	if (!find_symbol(s, vaddr, &sym))
+	if (find_symbol(s, vaddr, &sym))
+		r = (struct function_range){ sym.start, sym.size };
+	else if (!function_range_find(&s->ranges, vaddr, &r))
 		return false;
-	*start = sym.start;
-	*size = sym.size;
+	*start = r.start;
+	*size = r.size;
 	return true;
 }
 

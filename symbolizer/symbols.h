@@ -3,6 +3,10 @@
  * The sources of names of one object: DWARF in the file or its debug file, then the symbol tables of
  * both, MiniDebugInfo, and .dynsym at last. DWARF names what it knows; the first symbol table that
  * covers an address names the rest.
+ *
+ * A symbol without a size (assembly) reaches as far as there is proof: over the unwind data's range
+ * that begins where it does, else to the next function's symbol or range, provided that a symbol
+ * table with private names is there to say where that is. In a stripped library it names nothing.
  */
 #ifndef SYMBOLIZER_SYMBOLS_H
 #define SYMBOLIZER_SYMBOLS_H
@@ -30,6 +34,7 @@ void symbols_free(struct symbols *s);
 /* Lines at an address, innermost first; strings are borrowed until the next call or a flush of names. */
 size_t symbols_find(struct symbols *s, struct name_cache *names, uint64_t vaddr, struct name_line *out,
 		    size_t max, uint16_t *flags);
+/* By the symbols, else by the unwind data. */
 bool symbols_function(struct symbols *s, uint64_t vaddr, uint64_t *start, uint64_t *size);
 /* As object_symbol_source() says. */
 const char *symbols_source(const struct symbols *s);

@@ -35,6 +35,7 @@ struct symtab {
 	const char *strings;
 	size_t strings_len;
 	bool has_versions;	/* the library defines symbol versions */
+	bool is_whole;
 };
 
 struct table {		/* where a symbol table lies in its file */
@@ -205,6 +206,8 @@ static int fill(struct symtab *t, const struct table *table)
 		if (s.name >= table->strings_len)
 			continue;
 		rank = rank_of(table->ef, &s, t->strings + s.name);
+		/* `strip -x` leaves no private function. */
+		t->is_whole |= rank >= 0 && (rank & RANK_MASK) == RANK_LOCAL;
 		if (rank >= 0 && add_entry(t, table->ef, &s, rank) < 0)
 			return -ENOMEM;
 	}
@@ -249,6 +252,11 @@ void symtab_free(struct symtab *t)
 	free(t);
 }
 
+bool symtab_is_whole(const struct symtab *t)
+{
+	return t->is_whole;
+}
+
 size_t symtab_count(const struct symtab *t)
 {
 	return t->n;
@@ -275,6 +283,16 @@ static size_t entries_below(const struct symtab *t, uint64_t vaddr)
 	return lo;
 }
 
+bool symtab_begins(const struct symtab *t, uint64_t after, uint64_t vaddr)
+{
+	size_t below = entries_below(t, vaddr);
+
+	for (size_t i = below; i-- > 0 && below - i <= MAX_NESTING && t->entries[i].addr > after;)
+		if (!(t->entries[i].rank & RANK_LABEL))
+			return true;
+	return false;
+}
+
 bool symtab_find(const struct symtab *t, uint64_t vaddr, struct symbol *out)
 {
 	size_t below = entries_below(t, vaddr);
@@ -285,18 +303,17 @@ bool symtab_find(const struct symtab *t, uint64_t vaddr, struct symbol *out)
 
 		if (vaddr - e->addr >= e->size)
 			continue;
-		if (!(e->rank & RANK_LABEL)) {
+		if (!best || (best->rank & ~(unsigned int)RANK_MASK) > (e->rank & ~(unsigned int)RANK_MASK))
 			best = e;
+		if (!(e->rank & RANK_UNSIZED))
 			break;
-		}
-		if (!best)
-			best = e;
 	}
 	if (!best)
 		return false;
 	*out = (struct symbol){ .name = t->strings + best->name,
 				.start = best->addr,
 				.size = best->size,
+				.is_sized = !(best->rank & RANK_UNSIZED),
 				.index = (uint32_t)(best - t->entries) };
 	return true;
 }

@@ -2,9 +2,10 @@
 /*
  * The function symbols of one symbol table, sorted for lookups by address.
  *
- * A symbol covers [value, value + size). One of size 0 (assembly) reaches to the next function or
- * the end of its section. STT_NOTYPE labels in code count only where no function covers the
- * address. Of several symbols at one address the name for people wins: sized before unsized,
+ * A symbol covers [value, value + size). One of size 0 (assembly) reaches to the next function of
+ * its table or the end of its section, which is a guess: the functions behind it may have lost
+ * their symbols. It counts only where no sized one covers the address, and STT_NOTYPE labels in
+ * code only where no function does. Of several symbols at one address the name for people wins: sized before unsized,
  * function before label, fewest leading underscores, global before weak before local, shortest.
  *
  * Names are borrowed from the file, still mangled and with their version.
@@ -24,6 +25,7 @@ struct symbol {
 	const char *name;
 	uint64_t start, size;	/* size as it was worked out, never 0 */
 	bool is_plt;		/* name is the function that this stub jumps to */
+	bool is_sized;		/* the file says the size */
 	uint32_t index;		/* for symtab_aliases() */
 };
 
@@ -31,6 +33,10 @@ struct symbol {
 int symtab_new(const struct elf_file *ef, const char *section, struct symtab **out);
 void symtab_free(struct symtab *t);
 bool symtab_find(const struct symtab *t, uint64_t vaddr, struct symbol *out);
+/* Does a function (no label) begin in (after, vaddr]? */
+bool symtab_begins(const struct symtab *t, uint64_t after, uint64_t vaddr);
+/* Has it the names of private functions, so that nothing was taken out of it? */
+bool symtab_is_whole(const struct symtab *t);
 size_t symtab_count(const struct symtab *t);
 size_t symtab_memory(const struct symtab *t);
 /*
