@@ -45,7 +45,7 @@ void finisher_free(struct finisher *f)
 static bool find(void *ctx, uint64_t pc, struct code_region *out)
 {
 	struct finisher *f = ctx;
-	const struct mapping *m = process_mapping(f->ps, f->proc, pc);
+	const struct mapping *m = process_known_mapping(f->ps, f->proc, pc);
 	struct object_table t;
 	const void *code;
 	uint64_t vaddr;
@@ -81,7 +81,7 @@ static int read_target(void *ctx, uint64_t addr, void *buf, size_t len)
 static bool function(void *ctx, uint64_t pc, uint64_t *start, uint64_t *size)
 {
 	struct finisher *f = ctx;
-	const struct mapping *m = process_mapping(f->ps, f->proc, pc);
+	const struct mapping *m = process_known_mapping(f->ps, f->proc, pc);
 
 	if (!m || !m->object || !object_function(m->object, pc - m->bias, start, size))
 		return false;
@@ -136,6 +136,8 @@ int finish_stack(struct finisher *f, struct process *proc, const struct queued_s
 	}
 	memcpy(s.regs, sample->regs, sizeof(s.regs));
 	f->proc = proc;
+	/* The pc must be somewhere; the words of the stack that find() is asked for need not. */
+	process_mapping(f->ps, proc, s.regs[REG_PC]);
 	set_stack(f, &s, q);
 	end = snapshot_walk(&s, out, n, max);
 	mem_free(f->mem);

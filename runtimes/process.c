@@ -65,7 +65,7 @@ void table_drop_image(struct processes *ps, struct entry *e)
 	e->p.jit_memory = e->p.jit_names = 0;
 	e->p.serial = processes_unique(ps);
 	e->p.is_from_proc = e->p.has_credentials = false;
-	e->reread_at_ns = e->reread_wait_ns = 0;
+	e->reread_at_ns = e->reread_wait_ns = e->replaced_ns = 0;
 }
 
 static void entry_free(struct processes *ps, struct entry *e)
@@ -303,20 +303,27 @@ static bool has_file(const struct mapping *m)
 	return m->kind == MAPPING_FILE || m->kind == MAPPING_VDSO;
 }
 
-struct mapping *process_mapping(struct processes *ps, struct process *proc, uint64_t pc)
+struct mapping *process_known_mapping(struct processes *ps, struct process *proc, uint64_t pc)
 {
 	struct mapping *m = mappings_find(proc, pc);
 
-	if (!m && process_reread(ps, proc))
-		m = mappings_find(proc, pc);
 	if (!m || m->object || m->is_counted || !has_file(m))
 		return m;
-	/* Tried before, when it was mapped, but nobody needed it then: say so now. */
 	if (!m->is_tried)
 		m->open_err = (int16_t)files_open(ps->files, proc, m);
+	/* Perhaps tried before, when it was mapped, but nobody needed it then: say so now. */
 	if (!m->object)
 		count_missed(ps, m, m->open_err);
 	return m;
+}
+
+struct mapping *process_mapping(struct processes *ps, struct process *proc, uint64_t pc)
+{
+	struct mapping *m = process_known_mapping(ps, proc, pc);
+
+	if (m || !table_read_again(ps, (struct entry *)proc, pc))
+		return m;
+	return process_known_mapping(ps, proc, pc);
 }
 
 void process_open_files(struct processes *ps, struct process *proc)

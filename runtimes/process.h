@@ -92,15 +92,15 @@ int processes_apply(struct processes *ps, const struct process_event *ev);
 struct process *processes_find(struct processes *ps, pid_t pid, uint64_t start_time_ns,
 			       uint64_t time_ns);
 /* The mapping of a pc, its object opened; NULL when there is none (even after the maps were read
- * again). */
+   again, which is rate limited). */
 struct mapping *process_mapping(struct processes *ps, struct process *proc, uint64_t pc);
+/* The same for an address that need not be a pc: never reads the maps again. */
+struct mapping *process_known_mapping(struct processes *ps, struct process *proc, uint64_t pc);
 /* Opens the files of all mappings now, so that they are there when the process is gone: for
    targets, after exec and mmap events. Costs nothing for files that are known. */
 void process_open_files(struct processes *ps, struct process *proc);
 /* Reads ns_pid and uid, once. False: the process was gone before anybody asked. */
 bool process_credentials(struct processes *ps, struct process *proc);
-/* Reads /proc/PID/maps again (rate limited). True when something changed. */
-bool process_reread(struct processes *ps, struct process *proc);
 const char *processes_string(const struct processes *ps, uint32_t id);
 /* Forgets processes that exited before this time. */
 void processes_expire(struct processes *ps, uint64_t before_ns);

@@ -11,9 +11,11 @@
 
 /* Between two readings of a process's maps; doubled while they change nothing. */
 #define REREAD_MIN_NS (10 * UINT64_C(1000000))
-#define REREAD_MAX_NS (10 * NS_PER_S)
+#define REREAD_MAX_NS NS_PER_S
 /* Reading takes at most this share of the time: 1 of 50. */
 #define REREAD_COST_FACTOR 50
+/* A program that replaced another is believed without its exec event after that long. */
+#define LOST_EXEC_NS NS_PER_S
 
 /* What a reading of maps collects. */
 struct reading {
@@ -64,29 +66,90 @@ bool table_is_alive(const struct processes *ps, const struct entry *e)
 	return now <= start + slack && start <= now + slack;
 }
 
-/* 1 the mappings changed, 0 they did not, or -errno. */
-static int read_maps(struct processes *ps, struct entry *e)
+static int read_list(struct processes *ps, struct entry *e, struct reading *r)
 {
-	struct reading r = { .ps = ps };
-	int err = procfs_maps(e->p.pid, add_line, &r);
-	SCOPED(free) struct mapping *list = r.list;
+	int err = procfs_maps(e->p.pid, add_line, r);
 
 	if (err == -E2BIG)
 		ps->counters[MEMORY_OVER_BUDGET]++;
 	else if (err < 0)
 		return err;
 	/* The pid may have become another process's while we read. */
-	if (!table_is_alive(ps, e))
-		return -ESRCH;
-	err = mappings_assign(&e->p, list, r.n);
+	return table_is_alive(ps, e) ? 0 : -ESRCH;
+}
+
+/* 1 the mappings changed, 0 they did not, or -errno. */
+static int assign(struct processes *ps, struct entry *e, const struct reading *r)
+{
+	int err = mappings_assign(&e->p, r->list, r->n);
+
 	if (err > 0)
 		e->p.generation = processes_unique(ps);
 	return err;
 }
 
-bool process_reread(struct processes *ps, struct process *proc)
+static int read_maps(struct processes *ps, struct entry *e)
 {
-	struct entry *e = (struct entry *)proc;
+	struct reading r = { .ps = ps };
+	int err = read_list(ps, e, &r);
+	SCOPED(free) struct mapping *list = r.list;
+
+	return err < 0 ? err : assign(ps, e, &r);
+}
+
+/* Does the list hold a place for pc? */
+static bool is_mapped(const struct reading *r, uint64_t pc)
+{
+	for (size_t i = 0; i < r->n; i++)
+		if (pc >= r->list[i].start && pc < r->list[i].end)
+			return true;
+	return false;
+}
+
+/* Is this list of the program that e runs? Another one has nothing at the same place. */
+static bool is_same_program(const struct entry *e, const struct reading *r)
+{
+	if (!e->p.n_mappings)
+		return true;
+	for (size_t i = 0; i < r->n; i++) {
+		const struct mapping *new = &r->list[i], *old = mappings_find(&e->p, new->start);
+
+		if (new->kind != MAPPING_OTHER && old && old->start == new->start &&
+		    old->kind == new->kind)
+			return true;
+	}
+	return false;
+}
+
+/*
+ * The maps show what is there now, samples and events are from a little earlier. So they are taken
+ * only when they explain the pc that was asked for, and not when the program was replaced
+ * meanwhile: its exec event is on the way, unless it was lost.
+ */
+static int read_again(struct processes *ps, struct entry *e, uint64_t pc)
+{
+	struct reading r = { .ps = ps };
+	int err = table_is_alive(ps, e) ? read_list(ps, e, &r) : -ESRCH;
+	SCOPED(free) struct mapping *list = r.list;
+	uint64_t now = clock_now(CLOCK_MONOTONIC);
+
+	if (err < 0)
+		return err;
+	ps->counters[MAPS_REREAD]++;
+	if (!is_same_program(e, &r)) {
+		if (!e->replaced_ns)
+			e->replaced_ns = now;
+		if (now - e->replaced_ns < LOST_EXEC_NS)
+			return 0;
+		table_drop_image(ps, e);
+	} else if (!is_mapped(&r, pc)) {
+		return 0;
+	}
+	return assign(ps, e, &r);
+}
+
+bool table_read_again(struct processes *ps, struct entry *e, uint64_t pc)
+{
 	uint64_t start, end, cost;
 	int err;
 
@@ -94,9 +157,7 @@ bool process_reread(struct processes *ps, struct process *proc)
 	if (e->reread_at_ns && clock_now(CLOCK_MONOTONIC_COARSE) < e->reread_at_ns)
 		return false;
 	start = clock_now(CLOCK_MONOTONIC);
-	err = table_is_alive(ps, e) ? read_maps(ps, e) : -ESRCH;
-	if (err >= 0)
-		ps->counters[MAPS_REREAD]++;
+	err = read_again(ps, e, pc);
 	end = clock_now(CLOCK_MONOTONIC);
 	cost = (end - start) * REREAD_COST_FACTOR;
 	e->reread_wait_ns = err > 0 ? REREAD_MIN_NS : e->reread_wait_ns * 2;

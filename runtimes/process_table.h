@@ -21,7 +21,8 @@ struct entry {
 	uint64_t first_ns; /* CLOCK_MONOTONIC of the event that showed it; 0: it was there before */
 	uint64_t birth_ns; /* boottime by the fork event, about; 0: unknown */
 	uint64_t reread_at_ns, reread_wait_ns;
-	bool is_start_exact; /* start_time_ns is the kernel half's, not rounded to a clock tick */
+	uint64_t replaced_ns; /* when /proc first showed another program; 0: it does not */
+	bool is_start_exact;  /* start_time_ns is the kernel half's, not rounded to a clock tick */
 };
 
 struct processes {
@@ -65,6 +66,9 @@ void table_name_mapping(struct processes *ps, struct mapping *m, const char *nam
 /* process_read.c */
 /* A process that was there before it was heard of. start_time_ns 0: whichever has the pid. */
 struct entry *table_read(struct processes *ps, pid_t pid, uint64_t start_time_ns);
+/* Reads /proc/PID/maps again because of a pc that is nowhere (rate limited). True when it is
+   somewhere now. */
+bool table_read_again(struct processes *ps, struct entry *e, uint64_t pc);
 void table_read_container(struct processes *ps, struct process *proc);
 /* Is the process that has the pid now the one of e? Also true when e's start is not known. */
 bool table_is_alive(const struct processes *ps, const struct entry *e);

@@ -109,6 +109,18 @@ static void child_has_its_parents_mappings_until_it_changes_them(void **state)
 	assert_int_equal(f->drops, 1);
 }
 
+/* The slower the machine reads, the longer a process is left alone. */
+static struct mapping *mapping_in_time(struct fixture *f, struct process *proc, uint64_t pc)
+{
+	struct mapping *m = NULL;
+
+	for (int i = 0; i < 500 && !m; i++) {
+		usleep(10000);
+		m = process_mapping(f->ps, proc, pc);
+	}
+	return m;
+}
+
 static void unknown_pc_makes_the_maps_be_read_again(void **state)
 {
 	struct fixture *f = *state;
@@ -117,6 +129,7 @@ static void unknown_pc_makes_the_maps_be_read_again(void **state)
 	void *code = mmap(NULL, 4096, PROT_READ | PROT_EXEC, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 	struct mapping *exe = process_mapping(f->ps, proc, (uintptr_t)now), *m;
 	struct object *object = exe->object;
+	void *more;
 
 	m = process_mapping(f->ps, proc, (uintptr_t)code);
 	assert_non_null(m);
@@ -129,13 +142,49 @@ static void unknown_pc_makes_the_maps_be_read_again(void **state)
 	assert_null(process_mapping(f->ps, proc, 0x1000));
 	assert_null(process_mapping(f->ps, proc, 0x1000));
 	assert_int_equal(processes_counters(f->ps)[MAPS_REREAD], 1);
+	/* What is gone from there goes with the next reading that explains something. */
+	more = mmap(NULL, 4096, PROT_READ | PROT_EXEC, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
 	munmap(code, 4096);
-	/* The slower the machine reads, the longer it is left alone. */
-	for (int i = 0; i < 500 && mappings_find(proc, (uintptr_t)code); i++) {
-		usleep(10000);
-		process_reread(f->ps, proc);
-	}
+	assert_non_null(mapping_in_time(f, proc, (uintptr_t)more));
 	assert_null(mappings_find(proc, (uintptr_t)code));
+	munmap(more, 4096);
+}
+
+static void run_sleep(void *ctx)
+{
+	(void)ctx;
+	execl("/usr/bin/sleep", "sleep", "1000", NULL);
+	_exit(1);
+}
+
+static void program_that_replaced_another_waits_for_its_event(void **state)
+{
+	struct fixture *f = *state;
+	struct mapping *libc;
+	struct process *child;
+	uint32_t generation;
+	pid_t pid;
+
+	find(f, getpid());
+	pid = start(run_sleep, NULL);
+	usleep(50000);
+	fork_event(f, now(), pid, getpid());
+	child = find(f, pid);
+	generation = child->generation;
+	libc = process_mapping(f->ps, child, (uintptr_t)find);
+	assert_non_null(libc);
+	/* A sample from before the exec: its code is ours still. */
+	assert_null(process_mapping(f->ps, child, 0x1000));
+	assert_int_equal(child->generation, generation);
+	assert_ptr_equal(process_mapping(f->ps, child, (uintptr_t)find), libc);
+	/* If the event never comes, what is there counts in the end. */
+	for (int i = 0; i < 300 && child->generation == generation; i++) {
+		usleep(10000);
+		process_mapping(f->ps, child, 0x1000);
+	}
+	assert_int_not_equal(child->generation, generation);
+	assert_null(mappings_find(child, (uintptr_t)find));
+	stop(pid);
 }
 
 static void *sleep_long(void *arg)
@@ -234,6 +283,7 @@ int main(void)
 		PROCESS_TEST(thread_is_no_process),
 		PROCESS_TEST(child_has_its_parents_mappings_until_it_changes_them),
 		PROCESS_TEST(unknown_pc_makes_the_maps_be_read_again),
+		PROCESS_TEST(program_that_replaced_another_waits_for_its_event),
 		PROCESS_TEST(process_without_its_main_thread_has_mappings),
 		PROCESS_TEST(zombie_has_no_mappings),
 		PROCESS_TEST(ended_processes_are_forgotten),
