@@ -158,7 +158,8 @@ static int try_link(const struct debug_search *search, const struct elf_file *el
 		if (i < 2)
 			len = asprintf(&at, "%.*s/%s%s", dir_len, path, i ? ".debug/" : "", name);
 		else
-			len = asprintf(&at, "%s/%.*s/%s", search->dirs[i - 2], dir_len, path, name);
+			len = asprintf(&at, "%s%s%.*s/%s", search->dirs[i - 2], *path == '/' ? "" : "/", dir_len,
+				       path, name);
 		if (len < 0)
 			return -ENOMEM;
 		/* A link may name the file it is in. */

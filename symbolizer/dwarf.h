@@ -11,6 +11,7 @@
 #ifndef SYMBOLIZER_DWARF_H
 #define SYMBOLIZER_DWARF_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -25,6 +26,7 @@ struct dwarf_input {
 	struct dwarf_section info, abbrev, str, line, line_str, ranges, rnglists, addr, str_offsets;
 	uint64_t text_start, text_end;	/* code lies between; what claims to be elsewhere was discarded by the linker */
 	struct dwarf *alt;		/* the DWZ file, or NULL; borrowed */
+	bool is_alt;			/* this is one: it may have strings only */
 };
 
 struct dwarf_frame {		/* borrowed until the next call */

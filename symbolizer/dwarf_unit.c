@@ -83,7 +83,7 @@ static int list_units(struct dwarf *d)
 		}
 		d->units[d->n_units++] = u;
 	}
-	return d->n_units ? 0 : -ENOENT;
+	return d->n_units || d->in.is_alt ? 0 : -ENOENT;
 }
 
 /* Values of the root that can be understood only when all bases are known. */

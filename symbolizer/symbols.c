@@ -60,7 +60,8 @@ static void text_bounds(const struct elf_file *ef, uint64_t *start, uint64_t *en
 		*start = 1;
 }
 
-/* The DWARF in ef for code of text; u->dwarf stays NULL when there is none that can be used. */
+/* The DWARF in ef for code of text, or for an alternate file (no text); u->dwarf stays NULL when there
+   is none that can be used. */
 static void unpack(struct unpacked *u, const struct elf_file *ef, const struct elf_file *text, struct dwarf *alt,
 		   uint64_t cap)
 {
@@ -68,17 +69,18 @@ static void unpack(struct unpacked *u, const struct elf_file *ef, const struct e
 		".debug_info", ".debug_abbrev", ".debug_str", ".debug_line", ".debug_line_str",
 		".debug_ranges", ".debug_rnglists", ".debug_addr", ".debug_str_offsets",
 	};
-	struct dwarf_input in = { .alt = alt };
+	struct dwarf_input in = { .alt = alt, .is_alt = !text };
 	struct dwarf_section *sections[N_DWARF_SECTIONS] = {
 		&in.info, &in.abbrev, &in.str, &in.line, &in.line_str, &in.ranges, &in.rnglists, &in.addr,
 		&in.str_offsets,
 	};
 
-	text_bounds(text, &in.text_start, &in.text_end);
+	if (text)
+		text_bounds(text, &in.text_start, &in.text_end);
 	for (size_t i = 0; i < N_DWARF_SECTIONS; i++) {
 		struct elf_bytes bytes = { 0 };
 
-		if (elf_file_bytes(ef, names[i], cap ? cap - u->len : SIZE_MAX, &bytes) < 0 && i < 2)
+		if (elf_file_bytes(ef, names[i], cap ? cap - u->len : SIZE_MAX, &bytes) < 0 && i < 2 && text)
 			return;
 		*sections[i] = (struct dwarf_section){ bytes.data, bytes.len };
 		u->owned[i] = bytes.owned;
@@ -101,7 +103,7 @@ static void open_dwarf(struct symbols *s, const struct symbols_input *in)
 	const struct elf_file *ef = is_own ? in->elf : &in->debug->elf;
 
 	if (!debug_file_find_alt(&in->search, ef, is_own ? in->path : in->debug->path, &s->alt_file))
-		unpack(&s->alt, &s->alt_file.elf, in->elf, NULL, in->memory);
+		unpack(&s->alt, &s->alt_file.elf, NULL, NULL, in->memory);
 	unpack(&s->main, ef, in->elf, s->alt.dwarf, in->memory);
 	if (!s->main.dwarf)
 		unpacked_deinit(&s->main);

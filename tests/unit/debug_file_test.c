@@ -1,0 +1,207 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include <errno.h>
+#include <sys/stat.h>
+
+#include "tests/unit/compiled.h"
+
+static const char source[] =
+	"static __attribute__((noinline)) int hidden(int x) { return x * 3; }\n"
+	"int shown(int x) { return hidden(x) + 1; }\n";
+
+/* Makes whole.so, its debug file a.debug and the stripped a.so that links to it; bin/a.so is asked. */
+static bool build(struct compiled *c, const char *more)
+{
+	char command[700];
+
+	compiled_source(c, "a.c", source);
+	snprintf(command, sizeof(command),
+		 "mkdir -p bin dirs && gcc -O1 -g -Wl,--build-id -fPIC -shared -nostdlib -o whole.so a.c && "
+		 "objcopy --only-keep-debug whole.so a.debug && "
+		 "objcopy --strip-all --add-gnu-debuglink=a.debug whole.so bin/a.so && %s", more);
+	return compiled_run(c, command);
+}
+
+/* Is the private function found, and by which source? */
+static void expect(struct compiled *c, const char *file, bool is_found, uint64_t n_refused)
+{
+	char dirs[128];
+	const char *const list[] = { dirs, NULL };
+	struct objects *os;
+	struct object *whole, *o;
+	const char *name;
+
+	snprintf(dirs, sizeof(dirs), "%s/dirs", c->dir);
+	os = objects_new(&(struct object_options){ .debug_dirs = list });
+	whole = compiled_open_in(c, os, "whole.so");
+	o = compiled_open_in(c, os, file);
+	name = compiled_name(c, o, compiled_symbol(whole, "hidden"));
+	assert_string_equal(name, is_found ? "hidden" : "");
+	if (is_found) {
+		assert_int_equal(strncmp(object_symbol_source(o), "debug file /", 12), 0);
+		assert_int_equal(compiled_function(c, 0)->start_line, 1);
+		assert_int_equal(c->lines[0].line, 1);
+	} else {
+		assert_string_equal(object_symbol_source(o), "dynsym");
+	}
+	assert_int_equal(objects_refused(os), n_refused);
+	objects_free(os);
+}
+
+static void debug_files_are_found_where_they_may_be(void **state)
+{
+	static const struct { const char *move; bool is_found; } cases[] = {
+		{ "mv a.debug bin/", true },
+		{ "mkdir bin/.debug && mv a.debug bin/.debug/", true },
+		{ "mkdir -p dirs/$PWD/bin && mv a.debug dirs/$PWD/bin/", true },
+		{ "id=$(readelf -n bin/a.so | sed -n 's/.*Build ID: //p') && "
+		  "mkdir -p dirs/.build-id/$(echo $id | cut -c1-2) && "
+		  "mv a.debug dirs/.build-id/$(echo $id | cut -c1-2)/$(echo $id | cut -c3-).debug", true },
+		{ "mv a.debug elsewhere.debug", false },
+	};
+	struct compiled *c = *state;
+
+	for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
+		if (!build(c, cases[i].move))
+			skip();
+		expect(c, "bin/a.so", cases[i].is_found, 0);
+		assert_true(compiled_run(c, "rm -rf bin dirs"));
+	}
+}
+
+static void wrong_debug_files_are_refused(void **state)
+{
+	static const char *const moves[] = {
+		/* Another CRC, the same build id. */
+		"cp a.debug bin/ && printf x >>bin/a.debug",
+		/* Another build of the same source. */
+		"gcc -O2 -g -DX -Wl,--build-id=sha1 -fPIC -shared -nostdlib -o other.so a.c && "
+		"objcopy --only-keep-debug other.so bin/a.debug",
+		"echo nonsense >bin/a.debug",
+		"mkdir bin/a.debug",
+		"mkfifo bin/a.debug",
+		"truncate -s 10G bin/a.debug",
+		/* The build id in the name is not the one in the file. */
+		"id=$(readelf -n bin/a.so | sed -n 's/.*Build ID: //p') && "
+		"mkdir -p dirs/.build-id/$(echo $id | cut -c1-2) && "
+		"gcc -O2 -g -DX -Wl,--build-id=0x1234 -fPIC -shared -nostdlib -o other.so a.c && "
+		"cp other.so dirs/.build-id/$(echo $id | cut -c1-2)/$(echo $id | cut -c3-).debug",
+	};
+	struct compiled *c = *state;
+
+	for (size_t i = 0; i < sizeof(moves) / sizeof(*moves); i++) {
+		if (!build(c, moves[i]))
+			skip();
+		expect(c, "bin/a.so", false, 1);
+		assert_true(compiled_run(c, "rm -rf bin dirs"));
+	}
+}
+
+static void a_link_leads_nowhere_else(void **state)
+{
+	/* As long as "a.debug": written over it. */
+	static const char *const names[] = { "../a.db", "/tmp/ab", "bin/..a", "..\\0aaaa", ".\\0aaaaa" };
+	struct compiled *c = *state;
+	char more[512];
+
+	for (size_t i = 0; i < sizeof(names) / sizeof(*names); i++) {
+		snprintf(more, sizeof(more),
+			 "cp a.debug a.db && objcopy --dump-section .gnu_debuglink=link bin/a.so && "
+			 "printf '%%b' '%s' | dd of=link conv=notrunc 2>/dev/null && "
+			 "objcopy --update-section .gnu_debuglink=link bin/a.so && cp a.debug /tmp/ab", names[i]);
+		if (!build(c, more))
+			skip();
+		expect(c, "bin/a.so", false, 1);
+		assert_true(compiled_run(c, "rm -rf bin dirs /tmp/ab"));
+	}
+}
+
+static void another_root_is_searched_without_leaving_it(void **state)
+{
+	struct compiled *c = *state;
+	char path[128], dirs[128];
+	const char *const list[] = { "/dirs", NULL };
+	struct objects *os = objects_new(&(struct object_options){ .debug_dirs = list });
+	SCOPED(close) int root_fd = -1, inside = -1, outside = -1;
+	struct object *whole, *o;
+	int err = 0;
+
+	if (!build(c, "mkdir -p root/usr/lib root/dirs/usr/lib && cp bin/a.so root/usr/lib/ && "
+		      "printf x >>bin/a.so && cp bin/a.so root/usr/lib/b.so && mv a.debug root/dirs/usr/lib/"))
+		skip();
+	whole = compiled_open_in(c, os, "whole.so");
+	snprintf(path, sizeof(path), "%s/root", c->dir);
+	root_fd = open(path, O_PATH | O_DIRECTORY | O_CLOEXEC);
+	inside = openat(root_fd, "usr/lib/a.so", O_RDONLY | O_CLOEXEC);
+	o = objects_get(os, inside, "/usr/lib/a.so", root_fd, &err);
+	assert_non_null(o);
+	/* The root may be gone when names are asked for. */
+	assert_string_equal(compiled_name(c, o, compiled_symbol(whole, "hidden")), "hidden");
+	assert_string_equal(object_symbol_source(o), "debug file /dirs/usr/lib/a.debug");
+	/* A link out of the root is followed inside of it only. */
+	snprintf(dirs, sizeof(dirs), "mv root/dirs elsewhere && ln -s %s/elsewhere root/dirs", c->dir);
+	assert_true(compiled_run(c, dirs));
+	outside = openat(root_fd, "usr/lib/b.so", O_RDONLY | O_CLOEXEC);
+	o = objects_get(os, outside, "/usr/lib/b.so", root_fd, &err);
+	assert_non_null(o);
+	assert_string_equal(compiled_name(c, o, compiled_symbol(whole, "hidden")), "");
+	objects_free(os);
+}
+
+static void dwz_files_complete_debug_files(void **state)
+{
+	static const char *const sources[] = { "a", "b" };
+	struct compiled *c = *state;
+	size_t n_found = 0;
+
+	compiled_source(c, "shared.h",
+			"struct shared { int x, y, z, first, second, third; struct shared *next, *before, *parent; };\n"
+			"static inline __attribute__((always_inline)) int inlined_two(struct shared *s, int first, int second)\n"
+			"{ struct shared *local = s->next; return local->x * first + local->y * second; }\n"
+			"static inline __attribute__((always_inline)) int inlined_one(struct shared *s, int first, int second)\n"
+			"{ struct shared *local = s->before; return inlined_two(local, first + 1, second) * 3; }\n");
+	compiled_source(c, "a.c", "#include \"shared.h\"\nint call_a(struct shared *s) { return inlined_one(s, 3, 4) + 1; }\n");
+	compiled_source(c, "b.c", "#include \"shared.h\"\nint call_b(struct shared *s) { return inlined_one(s, 5, 6) + 2; }\n");
+	if (!compiled_run(c, "for i in a b; do gcc -O2 -g -gdwarf-4 -Wl,--build-id -fPIC -shared -nostdlib -o $i.so $i.c || exit 1; done; "
+			     "dwz -m common.dwz -M $PWD/common.dwz a.so b.so && readelf -SW common.dwz | grep -q debug_info"))
+		skip();
+	for (size_t i = 0; i < 2; i++) {
+		char file[8], name[8];
+		struct object *o;
+		uint64_t start, size;
+
+		snprintf(file, sizeof(file), "%s.so", sources[i]);
+		snprintf(name, sizeof(name), "call_%s", sources[i]);
+		o = compiled_open(c, file);
+		assert_true(object_symbol(o, name, &start, &size));
+		for (uint64_t vaddr = start; vaddr < start + size; vaddr++) {
+			size_t n = compiled_lookup(c, o, vaddr);
+
+			assert_string_equal(profile_get_string(c->profile, compiled_function(c, n - 1)->name), name);
+			n_found += n == 3 && !strcmp(profile_get_string(c->profile, compiled_function(c, 0)->name), "inlined_two") &&
+				   compiled_function(c, 0)->start_line == 2 && c->lines[1].line == 5;
+		}
+	}
+	assert_true(n_found > 0);
+}
+
+#define TEST(f) cmocka_unit_test_setup_teardown(f, compiled_setup, compiled_teardown)
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		TEST(debug_files_are_found_where_they_may_be),
+		TEST(wrong_debug_files_are_refused),
+		TEST(a_link_leads_nowhere_else),
+		TEST(another_root_is_searched_without_leaving_it),
+		TEST(dwz_files_complete_debug_files),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
