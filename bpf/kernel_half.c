@@ -22,10 +22,10 @@
 #define DEFAULT_MEMORY (UINT64_C(48) << 20)
 #define MAX_PROCESSES 8192 /* known to the kernel half at a time; further ones send snapshots */
 #define NS_PER_S UINT64_C(1000000000)
-/* Ticks per sample. The square of the golden ratio: of all numbers it is the farthest from every
-   simple fraction, so the grid of ticks stays with no multiple or fraction of the sampling period.
- */
-#define TICKS_PER_SAMPLE 2.618033988749895
+/* Ticks per sample: the golden ratio. Of all numbers it is the farthest from every simple fraction,
+   so the grid of ticks stays with no multiple or fraction of the sampling period; and as few ticks
+   as that allows are passed over. */
+#define TICKS_PER_SAMPLE 1.618033988749895
 #define MIN_RING_LEN (UINT64_C(2) << 20) /* 500 pages of snapshots */
 #define MIN_TICK_NS 10000		 /* the kernel's own limit for cpu-clock */
 
@@ -72,6 +72,11 @@ static void set_sizes(struct kernel_half *k, const struct options *opt)
 	k->skel->rodata->ring_snapshot_len = (uint32_t)(ring / 2);
 }
 
+static bool has_helper(enum bpf_func_id helper)
+{
+	return libbpf_probe_bpf_helper(BPF_PROG_TYPE_PERF_EVENT, helper, NULL) == 1;
+}
+
 static void set_options(struct kernel_half *k, const struct options *opt)
 {
 	size_t pages = opt->snapshot_size / SNAPSHOT_PAGE;
@@ -82,8 +87,8 @@ static void set_options(struct kernel_half *k, const struct options *opt)
 	k->skel->rodata->is_user_only = opt->user_only;
 	k->skel->rodata->is_kernel_only = opt->kernel_only;
 	k->skel->rodata->sample_period_ns = k->period_ns;
-	k->skel->rodata->has_task_pt_regs =
-		libbpf_probe_bpf_helper(BPF_PROG_TYPE_PERF_EVENT, BPF_FUNC_task_pt_regs, NULL) == 1;
+	k->skel->rodata->has_task_pt_regs = has_helper(BPF_FUNC_task_pt_regs);
+	k->skel->rodata->has_task_btf = has_helper(BPF_FUNC_get_current_task_btf);
 }
 
 static void log_load_error(int err)

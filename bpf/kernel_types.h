@@ -23,6 +23,7 @@ struct task_struct {
 	struct mm_struct *mm;
 	struct task_struct *real_parent, *group_leader;
 	__u64 start_boottime;
+	char comm[16];
 };
 
 #pragma clang attribute pop

@@ -16,10 +16,8 @@
 #include "unwinders/unwind.h"
 
 #define MAX_FRAMES (MAX_KERNEL_FRAMES + MAX_USER_FRAMES)
-#define STACK_WINDOW 512 /* bytes of user stack read at a time: about five frames */
-#define N_CACHED_RULES                                                            \
-	1024 /* with 24 bytes each just below the 32 KiB a per-CPU value may have \
-	      */
+#define STACK_WINDOW 512    /* bytes of user stack read at a time: some five frames */
+#define N_CACHED_RULES 1024 /* 16 KiB a CPU */
 
 /* Settings, written before loading. */
 const volatile __u32 target_flags = TARGET_ALL;
@@ -31,6 +29,7 @@ const volatile __u32 ring_snapshot_len = 1; /* bytes waiting from which on no st
 const volatile __u64 sample_period_ns = 0;  /* mean time between samples on one CPU */
 const volatile bool is_user_only = false;
 const volatile bool is_kernel_only = false;
+const volatile bool has_task_btf = false;     /* the kernel has bpf_get_current_task_btf (5.11) */
 const volatile bool has_task_pt_regs = false; /* the kernel has bpf_task_pt_regs (5.15) */
 
 /* Counters and what one tick leaves to the next. Ticks write, user space reads. */
@@ -46,6 +45,7 @@ struct {
 struct scratch {
 	struct unwind u;    /* first: what has it has the scratch */
 	__u64 window_start; /* user address of window[0]; 0: nothing read yet */
+	__u64 missed;	    /* the address that was looked for last and not in it */
 	__u8 window[STACK_WINDOW];
 	__u32 is_busy;
 	__u32 is_exec; /* inside execve: the user registers may be of the image before */
@@ -65,10 +65,8 @@ struct {
 /* Rules looked up before, by the low bits of the pc. Valid as long as the process's vector is: a
    file's rules never change. Saves a binary search over cold memory for most frames. */
 struct cached_rule {
-	__u64 pc;
+	__u64 key; /* pc and generation of the vector, mixed */
 	__u64 rule;
-	__u32 generation;
-	__u32 pad;
 };
 
 struct rule_cache {

@@ -16,7 +16,24 @@ struct task_image {
 	bool has_mm; /* false: a kernel thread, or one that gave its memory up already */
 };
 
+/* Plain loads where the kernel allows them: each read by helper costs as much as a frame. */
 static __always_inline struct task_image sample_identify(struct wire_sample *sample)
+{
+	struct task_struct *task = bpf_get_current_task_btf(), *leader = task->group_leader;
+	struct mm_struct *mm = task->mm;
+	struct task_image image = { .has_mm = mm && !(task->flags & PF_KTHREAD) };
+
+	sample->pid = task->tgid;
+	sample->tid = task->pid;
+	sample->ppid = leader->real_parent->tgid;
+	sample->start_time_ns = leader->start_boottime;
+	__builtin_memcpy(sample->comm, task->comm, sizeof(sample->comm));
+	if (image.has_mm)
+		image.vdso = (__u64)mm->context.vdso;
+	return image;
+}
+
+static __always_inline struct task_image sample_identify_by_helpers(struct wire_sample *sample)
 {
 	struct task_struct *task = (void *)bpf_get_current_task();
 	struct task_struct *leader = BPF_CORE_READ(task, group_leader);
@@ -28,7 +45,6 @@ static __always_inline struct task_image sample_identify(struct wire_sample *sam
 	sample->tid = (__u32)pid_tgid;
 	sample->ppid = BPF_CORE_READ(leader, real_parent, tgid);
 	sample->start_time_ns = BPF_CORE_READ(leader, start_boottime);
-	sample->cgroup_id = bpf_get_current_cgroup_id();
 	bpf_get_current_comm(sample->comm, sizeof(sample->comm));
 	if (image.has_mm)
 		image.vdso = (__u64)BPF_CORE_READ(mm, context.vdso);
@@ -157,9 +173,11 @@ static __always_inline int sample_stack(void *ctx, const struct pt_regs *interru
 					struct cpu_state *cpu, struct scratch *s)
 {
 	struct wire_sample *sample = &s->sample;
-	struct task_image image = sample_identify(sample);
+	struct task_image image =
+		has_task_btf ? sample_identify(sample) : sample_identify_by_helpers(sample);
 	bool has_user;
 
+	sample->cgroup_id = bpf_get_current_cgroup_id();
 	s->is_exec = 0;
 	if (interrupted) {
 		has_user = sample_set_regs(s, interrupted);

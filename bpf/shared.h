@@ -40,12 +40,12 @@ struct unwind_vector {
 
 #define MAPPING_WORDS (sizeof(struct unwind_mapping) / 4)
 
-/* One a CPU, written by its ticks only. */
+/* One a CPU, written by its ticks only. What a tick that is passed over touches stands together. */
 struct cpu_state {
-	__u64 counters[N_COUNTERS];
 	/* jitter.bpf.h */
 	__s64 until_ns;
 	__u64 offset_ns;
+	__u64 counters[N_COUNTERS]; /* the TICK_*s are the first */
 	/* snapshot.bpf.h: pages that may still be copied, and when that was worked out */
 	__u64 n_pages_left, refill_time_ns;
 	__u64 n_samples; /* for ids */

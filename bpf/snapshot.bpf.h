@@ -6,7 +6,8 @@
 #include "bpf/maps.bpf.h"
 
 #define NS_PER_S 1000000000ULL
-#define SNAPSHOT_MAX_REWIND 32768	/* bytes of stack walked already that may be copied again: half a snapshot */
+#define SNAPSHOT_MAX_REWIND \
+	32768 /* bytes of stack walked already that may be copied again: half a snapshot */
 
 enum page_result { PAGE_UNREADABLE, PAGE_SENT, PAGE_LOST };
 

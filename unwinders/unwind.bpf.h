@@ -10,8 +10,9 @@
 #include "bpf/maps.bpf.h"
 
 #define UNWIND_GLOBAL __attribute__((noinline))
-#define FRAMES_PER_CALL 8 /* saves looking up the scratch for each; more is more for the verifier \
-			   */
+#define FRAMES_PER_CALL                                                           \
+	8 /* saves looking up the scratch for each; more is more for the verifier \
+	   */
 #define MAPPING_SEARCH_STEPS 17 /* log2 of the most mappings a process may have, and one */
 
 static __always_inline int read_user(__u64 addr, void *buf, __u32 len)
@@ -20,18 +21,21 @@ static __always_inline int read_user(__u64 addr, void *buf, __u32 len)
 }
 
 /* A call into the kernel for every word would cost as much as the rest of a step, and the frames of
-   a stack lie one above the other: so it is read in larger pieces. u is the start of the scratch.
- */
+   a stack lie one above the other: so it is read in larger pieces, unless frames are larger than
+   those. u is the start of the scratch. */
 static __always_inline int read_stack(struct unwind *u, __u64 addr, __u64 *words, __u32 n)
 {
 	struct scratch *s = (struct scratch *)u;
 	__u64 at = addr - s->window_start;
 
 	if (at > STACK_WINDOW - n * sizeof(*words)) {
+		bool is_near = addr - s->missed <= STACK_WINDOW;
+
+		s->missed = addr;
 		s->window_start = addr;
 		at = 0;
-		if (bpf_probe_read_user(s->window, sizeof(s->window), (const void *)addr)) {
-			/* Near the end of the stack. */
+		if (!is_near ||
+		    bpf_probe_read_user(s->window, sizeof(s->window), (const void *)addr)) {
 			s->window_start = 0;
 			return bpf_probe_read_user(words, n * sizeof(*words), (const void *)addr);
 		}
@@ -113,7 +117,9 @@ static __always_inline int mapping_find(struct unwind *u, __u64 pc)
 /* Failures are not remembered: the table may be there the next time. */
 static __always_inline int native_find(struct unwind *u, __u64 pc, __u64 *rule)
 {
-	__u32 zero = 0, slot = (pc ^ pc >> 12) & (N_CACHED_RULES - 1);
+	/* An odd factor spreads the generation over the bits that a pc does not use. */
+	__u64 key = pc ^ u->generation * 0x9e3779b97f4a7c15ULL;
+	__u32 zero = 0, slot = (pc >> 3 ^ pc >> 13) & (N_CACHED_RULES - 1);
 	struct rule_cache *cache = bpf_map_lookup_elem(&rule_caches, &zero);
 	struct cached_rule *cached;
 	int end;
@@ -121,15 +127,14 @@ static __always_inline int native_find(struct unwind *u, __u64 pc, __u64 *rule)
 	if (!cache)
 		return END_NO_TABLE;
 	cached = &cache->rules[slot];
-	if (cached->pc == pc && cached->generation == u->generation) {
+	if (cached->key == key) {
 		*rule = cached->rule;
 		return 0;
 	}
 	end = native_lookup(u, pc, rule);
 	if (!end) {
-		cached->pc = pc;
+		cached->key = key;
 		cached->rule = *rule;
-		cached->generation = u->generation;
 	}
 	return end;
 }
@@ -178,6 +183,7 @@ static __always_inline bool unwind_set_process(struct unwind *u, __u32 pid, __u6
 	u->map.start = 0;
 	u->map.len = 0;
 	((struct scratch *)u)->window_start = 0;
+	((struct scratch *)u)->missed = u->regs[REG_SP];
 	if (!proc || !memory || !proc->vector)
 		return false;
 	u->vector = proc->vector;
