@@ -1,0 +1,130 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <errno.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "bpf/sample_queue.h"
+
+#define CPU(n) ((uint64_t)(n) << 40)
+
+static int add_sample(struct sample_queue *q, uint64_t time_ns, uint64_t id)
+{
+	struct wire_sample s = { .h = { WIRE_SAMPLE, 0, sizeof(s) }, .time_ns = time_ns, .id = id };
+
+	return sample_queue_add(q, &s, sizeof(s));
+}
+
+static int add_page(struct sample_queue *q, uint64_t id, uint64_t addr)
+{
+	struct {
+		struct wire_snapshot_page page;
+		uint8_t bytes[64];
+	} p = { { { WIRE_SNAPSHOT_PAGE, 0, sizeof(p) }, .sample_id = id, .addr = addr, .len = 64 },
+		{ 0 } };
+
+	return sample_queue_add(q, &p, sizeof(p));
+}
+
+static void samples_come_in_order_of_time(void **state)
+{
+	static const uint64_t times[] = { 30, 10, 20, 10 };
+	static const uint64_t ids[] = { 2, 4, 3,
+					1 }; /* as they must come; equal times as they came */
+	struct sample_queue *q = sample_queue_new();
+	struct queued_sample out;
+
+	(void)state;
+	assert_int_equal(sample_queue_time(q), UINT64_MAX);
+	for (uint64_t i = 0; i < 4; i++)
+		assert_int_equal(add_sample(q, times[i], i + 1), 0);
+	sample_queue_sort(q);
+	assert_int_equal(sample_queue_time(q), 10);
+	for (int i = 0; i < 4; i++) {
+		assert_true(sample_queue_take(q, &out));
+		assert_int_equal(out.sample->id, ids[i]);
+	}
+	assert_false(sample_queue_take(q, &out));
+	sample_queue_free(q);
+}
+
+static void pages_find_their_sample(void **state)
+{
+	struct sample_queue *q = sample_queue_new();
+	struct queued_sample out;
+
+	(void)state;
+	assert_int_equal(add_page(q, CPU(0) | 1, 0x1000), 0);
+	assert_int_equal(add_page(q, CPU(1) | 1, 0x2000), 0);
+	assert_int_equal(add_page(q, CPU(0) | 1, 0x3000), 0);
+	assert_int_equal(add_sample(q, 1, CPU(0) | 1), 0);
+	assert_int_equal(add_sample(q, 2, CPU(1) | 1), 0);
+	sample_queue_sort(q);
+	assert_true(sample_queue_take(q, &out));
+	assert_int_equal(out.n_pages, 2);
+	assert_int_equal(out.pages[0]->addr, 0x1000);
+	assert_int_equal(out.pages[1]->addr, 0x3000);
+	assert_true(sample_queue_take(q, &out));
+	assert_int_equal(out.n_pages, 1);
+	assert_int_equal(out.pages[0]->addr, 0x2000);
+	sample_queue_free(q);
+}
+
+static void pages_of_lost_samples_go_with_the_next_of_their_cpu(void **state)
+{
+	struct sample_queue *q = sample_queue_new();
+	struct queued_sample out;
+	size_t before;
+
+	(void)state;
+	add_sample(q, 1, CPU(0) | 1);
+	sample_queue_sort(q);
+	assert_true(sample_queue_take(q, &out));
+	sample_queue_take(q, &out);
+	add_page(q, CPU(1) | 7, 0x1000);
+	before = sample_queue_memory(q);
+	add_page(q, CPU(0) | 2, 0x1000);
+	add_sample(q, 2, CPU(0) | 3);
+	sample_queue_sort(q);
+	assert_true(sample_queue_take(q, &out));
+	assert_int_equal(out.n_pages, 0);
+	sample_queue_take(q, &out);
+	/* The other CPU's page still waits. */
+	assert_int_equal(sample_queue_memory(q), before);
+	sample_queue_free(q);
+}
+
+static void records_that_contradict_themselves_are_refused(void **state)
+{
+	struct sample_queue *q = sample_queue_new();
+	struct wire_sample s = { .h = { WIRE_SAMPLE, 0, sizeof(s) }, .n_user = 1 };
+	struct wire_snapshot_page p = { .h = { WIRE_SNAPSHOT_PAGE, 0, sizeof(p) }, .len = 1 };
+	struct wire_header h = { 99, 0, sizeof(h) };
+
+	(void)state;
+	assert_int_equal(sample_queue_add(q, &s, sizeof(s)), -EBADMSG);
+	assert_int_equal(sample_queue_add(q, &s, sizeof(s) - 1), -EBADMSG);
+	assert_int_equal(sample_queue_add(q, &p, sizeof(p)), -EBADMSG);
+	assert_int_equal(sample_queue_add(q, &p, 12), -EBADMSG);
+	assert_int_equal(sample_queue_add(q, &h, sizeof(h)), -EBADMSG);
+	assert_int_equal(sample_queue_add(q, &h, 3), -EBADMSG);
+	sample_queue_free(q);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(samples_come_in_order_of_time),
+		cmocka_unit_test(pages_find_their_sample),
+		cmocka_unit_test(pages_of_lost_samples_go_with_the_next_of_their_cpu),
+		cmocka_unit_test(records_that_contradict_themselves_are_refused),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
