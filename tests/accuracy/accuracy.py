@@ -35,7 +35,7 @@ def seconds_for(tool):
         return os.environ["CPU_SECONDS"]
     if QUICK:
         return "1.0"
-    return "3.7" if tool == "weft" else "1.2"
+    return "3.5" if tool == "weft" else "1.0"
 
 
 def score(output, stacks):
@@ -80,7 +80,7 @@ def run_cell(cell, work):
         try:
             output, stacks = record(tool, arguments, work)
         except tools.ToolFailed as failed:
-            print("  %s: %s" % (tool, failed), flush=True)
+            print("  %s: %s" % (tool, str(failed).replace("\n", " ")), flush=True)
             continue
         tools.forget_maps(stacks)
         scores[tool] = score(output, stacks)

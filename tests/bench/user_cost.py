@@ -27,7 +27,7 @@ def weft_run(pid, seconds):
 
 def perf_run(pid, seconds):
     with tempfile.NamedTemporaryFile(prefix="weft-bench.") as data:
-        cpu = cpu_of(["perf", "record", "-q", "-g", "-e", "cpu-clock", "-F", FREQUENCY, "-p", str(pid), "-o", data.name,
+        cpu = cpu_of(["perf", "record", "-q", "-N", "-B", "-g", "-e", "cpu-clock", "-F", FREQUENCY, "-p", str(pid), "-o", data.name,
                       "--", "sleep", str(seconds)])
         cpu += cpu_of(["perf", "script", "-i", data.name])
         count = subprocess.run(["perf", "script", "-i", data.name, "-F", "pid", "-G"], capture_output=True, text=True,

@@ -91,6 +91,11 @@ FRAME void run(double seconds)
 {
 	double end = truth_clock() + seconds;
 
+	/* The kernel delivers signals on its own time; setitimer is a call of libc. */
+	truth_add("main;run;{libc}", 0);
+	truth_add("main;run;victim;{libc}(;on_timer)?", 0);
+	truth_add("main;run;trapper(;{libc}(;on_trap)?)?", 0);
+	truth_add("main;run;raiser(;{libc}(;on_first(;first_level(;{libc}(;on_nested)?)?)?)?)?", 0);
 	while (truth_clock() < end) {
 		double before = truth_clock();
 		struct itimerval soon = { .it_value = { .tv_usec = 1000 } };
