@@ -49,11 +49,11 @@ def score(output, stacks):
         is_whole = is_complete(stack, verdict)
         counts[verdict] += n
         complete += n * is_whole
-        if verdict == "exact":
+        if verdict == "exact" and legal.seconds > 0:
             found[legal.text] += n
-        elif verdict != "outside" or not is_whole:
+        elif verdict not in ("exact", "outside") or not is_whole:
             missed[verdict, stack] += n
-    true = {l.text: l.seconds for l in legals}
+    true = {l.text: l.seconds for l in legals if l.seconds > 0}
     n = sum(counts[v] for v in VERDICTS)
     return Score(n, counts, complete, overlap(found, true), expected_overlap(true, max(n, 1)),
                  rate(n, sum(true.values()) * tools.FREQUENCY), missed)
