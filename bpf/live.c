@@ -3,6 +3,7 @@
 
 #include <bpf/bpf.h>
 #include <errno.h>
+#include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/epoll.h>
@@ -48,6 +49,9 @@ struct live {
 	struct finisher *finisher;
 	struct sample_queue *queue;
 	struct kallsyms *kallsyms;
+	int kallsyms_err;
+	pthread_t kallsyms_reader;
+	bool is_reading_kallsyms;
 	/* of the profile that is being filled */
 	struct profile *profile;
 	struct explain *explain;
@@ -119,6 +123,33 @@ static int make_parts(struct live *l, const struct options *opt)
 	return 0;
 }
 
+static void *read_kallsyms(void *ctx)
+{
+	struct live *l = ctx;
+
+	l->kallsyms = kallsyms_load(NULL, &l->kallsyms_err);
+	return NULL;
+}
+
+/* Kernel symbols take as long to read as the kernel half to load: both at once, or the first
+   samples would wait until the processes they are of are gone. */
+static void begin_kallsyms(struct live *l, const struct options *opt)
+{
+	if (!opt->user_only)
+		l->is_reading_kallsyms =
+			!pthread_create(&l->kallsyms_reader, NULL, read_kallsyms, l);
+}
+
+static void end_kallsyms(struct live *l)
+{
+	if (!l->is_reading_kallsyms)
+		return;
+	pthread_join(l->kallsyms_reader, NULL);
+	l->is_reading_kallsyms = false;
+	if (!l->kallsyms)
+		log_info("kernel functions have no names: %s", strerror(-l->kallsyms_err));
+}
+
 static int watch(struct live *l)
 {
 	struct epoll_event ev = { .events = EPOLLIN };
@@ -141,6 +172,7 @@ static int live_open(struct source *src, const struct options *opt)
 	l->epoll_fd = -1;
 	l->open_ns = now_ns();
 	l->unix_offset_ns = clock_ns(CLOCK_REALTIME) - l->open_ns;
+	begin_kallsyms(l, opt);
 	err = kernel_half_open(&l->kernel, opt);
 	if (err)
 		return err;
@@ -164,6 +196,7 @@ static void live_close(struct source *src)
 {
 	struct live *l = src->priv;
 
+	end_kallsyms(l);
 	kernel_half_stop(&l->kernel);
 	processes_free(l->processes);
 	explain_free(l->explain);
@@ -177,7 +210,7 @@ static void live_close(struct source *src)
 	sample_queue_free(l->queue);
 	ring_buffer__free(l->ring);
 	sideband_free(l->sideband);
-	if (l->epoll_fd > 0)
+	if (l->epoll_fd >= 0)
 		close(l->epoll_fd);
 	kernel_half_close(&l->kernel);
 }
@@ -197,17 +230,11 @@ static void set_header(const struct live *l, struct profile *p)
 	h->time_ns = (int64_t)(l->start_ns + l->unix_offset_ns);
 }
 
-/* Kernel symbols take a while to read: the first samples wait in the ring meanwhile. */
 static int begin_profile(struct live *l, struct profile *p)
 {
-	int err = 0;
-
 	if (l->profile)
 		return l->profile == p ? 0 : -EINVAL;
-	if (!l->kallsyms)
-		l->kallsyms = kallsyms_load(NULL, &err);
-	if (!l->kallsyms)
-		log_info("kernel functions have no names: %s", strerror(-err));
+	end_kallsyms(l);
 	l->explain = explain_new(l->processes, l->objects, l->kallsyms, p);
 	l->labels = sample_labels_new(p);
 	if (!l->explain || !l->labels)
