@@ -12,6 +12,7 @@
 #include "symbolizer/function_range.h"
 #include "symbolizer/minidebug.h"
 #include "symbolizer/object.h"
+#include "symbolizer/plt.h"
 #include "symbolizer/symtab.h"
 
 #define MAX_FOLDED 3	/* names shown of functions that share their code with another */
@@ -31,6 +32,7 @@ struct symbols {
 	struct symtab *tables[N_TABLES];
 	bool is_whole;		/* a table has the private functions too */
 	struct function_ranges ranges;
+	struct plt *plt;
 	struct unpacked main, alt;
 	struct debug_file alt_file;
 	void *minidebug;
@@ -153,6 +155,7 @@ struct symbols *symbols_new(const struct symbols_input *in)
 	for (size_t i = 0; i < TABLE_DYNSYM; i++)
 		s->is_whole |= s->tables[i] && symtab_is_whole(s->tables[i]);
 	function_ranges_init(&s->ranges, in->elf);
+	plt_new(in->elf, &s->plt);
 	name_source(s, in);
 	return s;
 }
@@ -163,6 +166,7 @@ void symbols_free(struct symbols *s)
 		return;
 	for (size_t i = 0; i < N_TABLES; i++)
 		symtab_free(s->tables[i]);
+	plt_free(s->plt);
 	unpacked_deinit(&s->main);
 	unpacked_deinit(&s->alt);
 	debug_file_deinit(&s->alt_file);
@@ -238,6 +242,18 @@ static const char *name_folded(struct symbols *s, struct name_cache *names, cons
 	return s->name;
 }
 
+static void name_stub(struct symbols *s, struct name_cache *names, uint64_t vaddr, struct name_line *line)
+{
+	uint64_t start, size;
+	const char *target = s->plt ? plt_find(s->plt, vaddr, &start, &size) : NULL;
+
+	if (!target || snprintf(s->cut_name, MAX_NAME, "%s@plt", target) >= MAX_NAME ||
+	    snprintf(s->name, MAX_NAME, "%s@plt", name_cache_demangle(names, target)) >= MAX_NAME)
+		return;
+	line->system_name = s->cut_name;
+	line->name = s->name;
+}
+
 /* Names the physical function by the symbol tables, where DWARF has not, and its folded fellows. */
 static bool add_symbol(struct symbols *s, struct name_cache *names, uint64_t vaddr, struct name_line *line,
 		       uint16_t *flags)
@@ -246,6 +262,8 @@ static bool add_symbol(struct symbols *s, struct name_cache *names, uint64_t vad
 	const struct symtab *t = find_symbol(s, vaddr, &sym);
 	const char *folded;
 
+	if (!t && !line->name)
+		name_stub(s, names, vaddr, line);
 	if (t && !line->name) {
 		line->system_name = cut_version(sym.name, s->cut_name);
 		line->name = name_cache_demangle(names, line->system_name);
@@ -322,6 +340,7 @@ size_t symbols_memory(const struct symbols *s)
 
 	for (size_t i = 0; i < N_TABLES; i++)
 		n += s->tables[i] ? symtab_memory(s->tables[i]) : 0;
+	n += s->plt ? plt_memory(s->plt) : 0;
 	if (s->main.dwarf)
 		n += dwarf_memory(s->main.dwarf);
 	if (s->alt.dwarf)

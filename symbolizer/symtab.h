@@ -24,7 +24,6 @@ struct symtab;
 struct symbol {
 	const char *name;
 	uint64_t start, size;	/* size as it was worked out, never 0 */
-	bool is_plt;		/* name is the function that this stub jumps to */
 	bool is_sized;		/* the file says the size */
 	uint32_t index;		/* for symtab_aliases() */
 };

@@ -139,6 +139,40 @@ static void symbol_versions_are_cut(void **state)
 	assert_int_equal(c->flags, 0);
 }
 
+static void plt_stubs_are_named_after_their_function(void **state)
+{
+	static const char *const commands[] = {
+		"g++ -O1 -fPIC -shared -nostdlib -fcf-protection=none -Wl,-z,lazy -o p.so p.cpp",
+		"g++ -O1 -fPIC -shared -nostdlib -fcf-protection=full -Wl,-z,ibtplt -o p.so p.cpp",
+		"g++ -O1 -fPIC -shared -nostdlib -fuse-ld=lld -o p.so p.cpp",
+		"g++ -O1 -fPIC -shared -nostdlib -s -fuse-ld=gold -o p.so p.cpp",
+	};
+	struct compiled *c = *state;
+
+	compiled_source(c, "p.cpp", "namespace ns { void far(int); } extern \"C\" void near_by(int);\n"
+				    "extern \"C\" void call(int x) { ns::far(x); near_by(x); ns::far(x + 1); }\n");
+	for (size_t i = 0; i < sizeof(commands) / sizeof(*commands); i++) {
+		size_t n, n_far = 0, n_near = 0, n_call = 0;
+		const struct segment *s;
+		struct object *o;
+
+		if (!compiled_run(c, commands[i]))
+			continue;
+		o = compiled_open(c, "p.so");
+		s = object_segments(o, &n);
+		for (uint64_t vaddr = s->vaddr; vaddr < s->vaddr + s->memsz; vaddr++) {
+			const char *name = compiled_name(c, o, vaddr);
+
+			n_far += !strcmp(name, "ns::far(int)@plt");
+			n_near += !strcmp(name, "near_by@plt");
+			n_call += !strcmp(name, "call");
+		}
+		assert_int_equal(n_far, 16);
+		assert_int_equal(n_near, 16);
+		assert_true(n_call > 16);
+	}
+}
+
 struct table {
 	struct filemap *map;
 	struct elf_file elf;
@@ -288,6 +322,7 @@ int main(void)
 		TEST(functions_folded_before_dwarf_are_all_named),
 		TEST(functions_folded_by_gcc_are_all_named),
 		TEST(symbol_versions_are_cut),
+		TEST(plt_stubs_are_named_after_their_function),
 		TEST(aliases_of_libc_have_one_good_name),
 		TEST(every_function_that_nm_lists_is_found),
 		TEST(survives_mutation),
