@@ -8,6 +8,15 @@
 #include "core/intern.h"
 #include "symbolizer/dwarf_unit.h"
 
+/* How often the whole may be read, and what small files may cost. */
+#define WORK_FACTOR 64
+#define WORK_MIN (64 << 20)
+
+static uint64_t sum_of(const struct dwarf_input *in)
+{
+	return in->info.len + in->abbrev.len + in->line.len + in->ranges.len + in->rnglists.len;
+}
+
 int dwarf_new(const struct dwarf_input *in, struct dwarf **out)
 {
 	struct dwarf *d = calloc(1, sizeof(*d));
@@ -16,13 +25,14 @@ int dwarf_new(const struct dwarf_input *in, struct dwarf **out)
 	if (!d)
 		return -ENOMEM;
 	d->in = *in;
+	d->max_work = sum_of(in) * WORK_FACTOR + WORK_MIN;
 	d->strings = intern_new();
 	err = d->strings ? units_load(d) : -ENOMEM;
 	if (err < 0) {
 		dwarf_free(d);
 		return err;
 	}
-	d->abbrev_work = 0;
+	d->work = 0;
 	*out = d;
 	return 0;
 }
@@ -53,7 +63,7 @@ void dwarf_flush(struct dwarf *d)
 	free(d->functions);
 	d->functions = NULL;
 	d->n_functions = d->cap_functions = 0;
-	d->abbrev_work = 0;
+	d->work = 0;
 	d->memory = 0;
 	if (d->in.alt)
 		dwarf_flush(d->in.alt);
@@ -64,6 +74,11 @@ size_t dwarf_memory(const struct dwarf *d)
 	return sizeof(*d) + d->memory + d->cap_units * sizeof(*d->units) +
 	       d->map.cap * sizeof(*d->map.list) + d->cap_functions * sizeof(*d->functions) +
 	       intern_memory(d->strings);
+}
+
+size_t dwarf_droppable(const struct dwarf *d)
+{
+	return d->memory + (d->in.alt ? d->in.alt->memory : 0);
 }
 
 static void name_frame(struct dwarf *d, uint64_t origin, struct dwarf_frame *f)

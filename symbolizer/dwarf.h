@@ -45,5 +45,7 @@ size_t dwarf_find(struct dwarf *d, uint64_t vaddr, struct dwarf_frame *out, size
 /* Drops what can be built again. */
 void dwarf_flush(struct dwarf *d);
 size_t dwarf_memory(const struct dwarf *d);
+/* What of it dwarf_flush() would free, about. */
+size_t dwarf_droppable(const struct dwarf *d);
 
 #endif

@@ -7,8 +7,6 @@
 
 #include "symbolizer/dwarf_unit.h"
 
-#define MAX_ABBREV_WORK(len) ((uint64_t)(len) * 64 + (16 << 20))
-
 struct reader section_reader(struct dwarf_section s, uint64_t offset)
 {
 	struct reader r;
@@ -136,7 +134,7 @@ int abbrevs_load(struct dwarf *d, const struct dwarf_unit *u, uint64_t only_code
 	uint64_t code;
 	int err = 0;
 
-	if (d->abbrev_work > MAX_ABBREV_WORK(d->in.abbrev.len))
+	if (!has_work(d))
 		return -E2BIG;
 	while (!err && (code = read_uleb(&r)) != 0) {
 		struct dwarf_abbrev b = { .code = code };
@@ -153,7 +151,7 @@ int abbrevs_load(struct dwarf *d, const struct dwarf_unit *u, uint64_t only_code
 		if (code == only_code)
 			break;
 	}
-	d->abbrev_work += reader_offset(&r) - (u->abbrev_offset < d->in.abbrev.len ? u->abbrev_offset : 0);
+	d->work += reader_offset(&r) - (u->abbrev_offset < d->in.abbrev.len ? u->abbrev_offset : 0);
 	if (!err)
 		err = reader_error(&r);
 	if (err < 0) {

@@ -145,7 +145,7 @@ static int load_files(struct dwarf *d, struct dwarf_unit *u)
 {
 	struct names dirs = { 0 }, files = { 0 };
 	struct program p = { 0 };
-	int err = u->has_lines ? program_open(d, u, &p) : -ENOENT;
+	int err = u->has_lines && has_work(d) ? program_open(d, u, &p) : -ENOENT;
 
 	if (!err && p.version < 5)
 		err = read_old_tables(u, &p.tables, &dirs, &files);
@@ -153,6 +153,7 @@ static int load_files(struct dwarf *d, struct dwarf_unit *u)
 		err = read_new_table(d, &p, &dirs, &files);
 	free(dirs.list);
 	u->has_files = true;
+	d->work += reader_offset(&p.tables);
 	u->files = files.list;	/* those before an error are good */
 	u->n_files = (uint32_t)files.n;
 	d->memory += files.cap * sizeof(*files.list);
@@ -395,6 +396,9 @@ int lines_load_rows(struct dwarf *d, struct dwarf_unit *u)
 		err = program_open(d, u, &p);
 	if (err < 0 || !u->has_lines)
 		return err;
+	if (!has_work(d))
+		return -E2BIG;
+	d->work += reader_left(&p.code);
 	err = run(&m);	/* sequences before an error are good */
 	if (pack(u, &m) < 0)
 		err = -ENOMEM;

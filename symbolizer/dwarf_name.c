@@ -83,12 +83,13 @@ static void read_qualifier(const struct dwarf *d, const struct dwarf_unit *u, st
 }
 
 /* Names of the DIEs around target, outermost first. Returns how many; 0 also when it is not found. */
-static size_t find_qualifiers(const struct dwarf *d, const struct dwarf_unit *u, uint64_t target, const char **names)
+static size_t find_qualifiers(struct dwarf *d, const struct dwarf_unit *u, uint64_t target, const char **names)
 {
 	struct reader r = unit_reader(d, u, u->first_die);
 	size_t depth = 0, n = 0;
 
-	while (!reader_at_end(&r) && reader_offset(&r) < target) {
+	d->work += target - u->first_die;
+	while (!reader_at_end(&r) && reader_offset(&r) < target && has_work(d)) {
 		const struct dwarf_abbrev *b = abbrevs_find(&u->abbrevs, read_uleb(&r));
 		const char *name;
 		uint64_t sibling;

@@ -34,7 +34,14 @@ int ranges_add(const struct dwarf *d, struct dwarf_ranges *list, uint64_t start,
 	return 0;
 }
 
-static int read_old_list(const struct dwarf *d, const struct dwarf_unit *u, uint64_t offset, uint32_t tag,
+/* What has been read of a list, in bytes; -E2BIG when all work is spent. */
+static int count_work(struct dwarf *d, const struct reader *r, uint64_t offset)
+{
+	d->work += reader_offset(r) > offset ? reader_offset(r) - offset : 1;
+	return has_work(d) ? 0 : -E2BIG;
+}
+
+static int read_old_list(struct dwarf *d, const struct dwarf_unit *u, uint64_t offset, uint32_t tag,
 			 struct dwarf_ranges *out)
 {
 	struct reader r = section_reader(d->in.ranges, offset);
@@ -51,7 +58,7 @@ static int read_old_list(const struct dwarf *d, const struct dwarf_unit *u, uint
 		else
 			err = ranges_add(d, out, base + start, base + end, tag);
 	}
-	return err;
+	return err ? err : count_work(d, &r, offset);
 }
 
 /* An address by its index in .debug_addr; 0, which is no code, when there is none. */
@@ -101,7 +108,7 @@ static bool read_entry(const struct dwarf *d, const struct dwarf_unit *u, struct
 	}
 }
 
-static int read_new_list(const struct dwarf *d, const struct dwarf_unit *u, uint64_t offset, uint32_t tag,
+static int read_new_list(struct dwarf *d, const struct dwarf_unit *u, uint64_t offset, uint32_t tag,
 			 struct dwarf_ranges *out)
 {
 	struct reader r = section_reader(d->in.rnglists, offset);
@@ -111,10 +118,10 @@ static int read_new_list(const struct dwarf *d, const struct dwarf_unit *u, uint
 	while (!err && read_entry(d, u, &r, &base, &start, &end))
 		if (end && !reader_error(&r))
 			err = ranges_add(d, out, start, end, tag);
-	return err;
+	return err ? err : count_work(d, &r, offset);
 }
 
-int ranges_read(const struct dwarf *d, const struct dwarf_unit *u, const struct dwarf_value *v, uint32_t tag,
+int ranges_read(struct dwarf *d, const struct dwarf_unit *u, const struct dwarf_value *v, uint32_t tag,
 		struct dwarf_ranges *out)
 {
 	uint64_t offset = v->number;

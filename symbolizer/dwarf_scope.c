@@ -287,6 +287,7 @@ int scopes_load(struct dwarf *d, struct dwarf_unit *u)
 		return -ENOMEM;
 	b->d = d;
 	b->u = u;
+	d->work += u->end - u->offset;
 	/* What was found before an error is good: a damaged DIE costs those behind it. */
 	err = walk(b);
 	if (flatten(b) < 0)

@@ -125,7 +125,7 @@ struct dwarf {
 	struct intern *strings;		/* paths and qualified names */
 	struct function_info *functions;	/* by origin: open addressing, a power of two */
 	size_t n_functions, cap_functions;
-	uint64_t abbrev_work;	/* bytes of abbreviations parsed, against files made to waste time */
+	uint64_t work, max_work;	/* bytes read since the last flush: many parts may refer to one large list */
 	size_t memory;		/* of the units' tables */
 };
 
@@ -137,6 +137,12 @@ struct function_info {
 	uint32_t line;
 	bool has_linkage_name;
 };
+
+/* Is there still work to be spent? A good file is read a few times over, never this often. */
+static inline bool has_work(const struct dwarf *d)
+{
+	return d->work <= d->max_work;
+}
 
 /* A small value at no cost; the rest by the reader. */
 static inline uint64_t read_uleb(struct reader *r)
@@ -173,7 +179,7 @@ struct reader unit_reader(const struct dwarf *d, const struct dwarf_unit *u, uin
 /* dwarf_range.c */
 int ranges_add(const struct dwarf *d, struct dwarf_ranges *list, uint64_t start, uint64_t end, uint32_t tag);
 /* The ranges that DW_AT_ranges means; what is no code of ours is left out. */
-int ranges_read(const struct dwarf *d, const struct dwarf_unit *u, const struct dwarf_value *v, uint32_t tag,
+int ranges_read(struct dwarf *d, const struct dwarf_unit *u, const struct dwarf_value *v, uint32_t tag,
 		struct dwarf_ranges *out);
 
 /* dwarf_scope.c */

@@ -306,7 +306,9 @@ size_t symbols_find(struct symbols *s, struct name_cache *names, uint64_t vaddr,
 	if (!max)
 		return 0;
 	if (s->main.dwarf) {
-		if (s->memory_cap && symbols_memory(s) > s->memory_cap)
+		/* Not when little would come of it: what stays may be over the cap by itself. */
+		if (s->memory_cap && symbols_memory(s) > s->memory_cap &&
+		    dwarf_droppable(s->main.dwarf) > s->memory_cap / 8)
 			dwarf_flush(s->main.dwarf);
 		n = add_dwarf(s, names, vaddr, out, max);
 	}
