@@ -44,13 +44,23 @@ static bool is_filler(const uint8_t *p, size_t len)
 	return true;
 }
 
-/* Is there a return before code[at], and nothing but filler between them? */
-static bool follows_return(const uint8_t *code, size_t at)
+/* Is there a return before code[at], and an assembler's filler between them? */
+static bool follows_return_closely(const uint8_t *code, size_t at)
 {
 	for (size_t gap = 0; gap < FUNCTION_ALIGNMENT && gap < at; gap++)
 		if (code[at - gap - 1] == RET && is_filler(code + at - gap, gap))
 			return true;
 	return false;
+}
+
+static bool follows_return(const uint8_t *code, size_t at)
+{
+	if (follows_return_closely(code, at))
+		return true;
+	/* Code generators align to more than assemblers do, and leave zeros or traps. */
+	while (at > 0 && (code[at - 1] == 0x00 || code[at - 1] == 0xcc || code[at - 1] == 0xf4))
+		at--;
+	return at > 0 && code[at - 1] == RET;
 }
 
 bool padding_find_start(const uint8_t *code, size_t len, uint64_t end, uint64_t *start)

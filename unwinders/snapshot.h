@@ -18,25 +18,25 @@
 
 /* What the walk needs to know of the code at a pc; filled by the caller's find(). */
 struct code_region {
-	uint64_t start, end;		/* of the mapping */
-	uint64_t bias;			/* pc - bias is the virtual address in the tables */
-	const struct unwind_table *table;	/* NULL: none */
-	const struct cfi_input *cfi;	/* for rules of kind CFA_USER; NULL: none */
-	const uint8_t *code;		/* bytes of the mapping's file, for call checks; NULL: read() them */
+	uint64_t start, end;		  /* of the mapping */
+	uint64_t bias;			  /* pc - bias is the virtual address in the tables */
+	const struct unwind_table *table; /* NULL: none */
+	const struct cfi_input *cfi;	  /* for rules of kind CFA_USER; NULL: none */
+	const uint8_t *code; /* bytes of the mapping's file, for call checks; NULL: read() them */
 	size_t code_len;
-	uint64_t code_start;		/* pc of code[0] */
+	uint64_t code_start; /* pc of code[0] */
 };
 
 struct snapshot {
 	uint64_t regs[WIRE_N_REGS];
 	uint32_t valid_regs;
-	bool is_exact;			/* regs' rip is a pc, not a return address */
+	bool is_exact; /* regs' rip is a pc, not a return address */
 	/* The stack: bytes[i] is at stack_start + i where known says the page is there. */
 	uint64_t stack_start;
 	const uint8_t *stack;
-	size_t stack_len;		/* a multiple of SNAPSHOT_PAGE */
-	const uint8_t *page_known;	/* one byte a page */
-	bool is_cut;			/* the copy ended before the stack did */
+	size_t stack_len;	   /* a multiple of SNAPSHOT_PAGE */
+	const uint8_t *page_known; /* one byte a page */
+	bool is_cut;		   /* the copy ended before the stack did */
 	/* Environment. */
 	void *ctx;
 	/* False: the pc is in no executable mapping. */

@@ -167,6 +167,75 @@ static bool is_same_rule(struct unwind_rule a, struct unwind_rule b)
 	return memcmp(&a, &b, sizeof(a)) == 0;
 }
 
+/* libdw's rule of a register as one of ours; expressions only as such. */
+static enum register_how oracle_how(Dwarf_Frame *frame, int reg, int64_t *number)
+{
+	Dwarf_Op mem[3], *ops;
+	size_t n;
+
+	*number = 0;
+	if (dwarf_frame_register(frame, reg, mem, &ops, &n))
+		return REGISTER_UNDEFINED;
+	if (n == 0)
+		return ops ? REGISTER_UNDEFINED : REGISTER_SAME;
+	if (is_saved_at_cfa(ops, n, number))
+		return REGISTER_OFFSET;
+	if (ops[n - 1].atom == DW_OP_stack_value)
+		return is_saved_at_cfa(ops, n - 1, number) ? REGISTER_VAL_OFFSET
+							   : REGISTER_VAL_EXPRESSION;
+	if (n == 1 && ops[0].atom == DW_OP_regx) {
+		*number = (int64_t)ops[0].number;
+		return REGISTER_REGISTER;
+	}
+	return REGISTER_EXPRESSION;
+}
+
+/* What the ABI says of a register without a rule, as libdw has it. */
+static enum register_how abi_how(int reg)
+{
+	if (reg == REG_SP)
+		return REGISTER_VAL_OFFSET;
+	return CALLEE_SAVED_REGS >> reg & 1 ? REGISTER_SAME : REGISTER_UNDEFINED;
+}
+
+/* Every register's rule in the full row. */
+static size_t check_row(const struct cfi_elf *e, uint64_t addr, const char *path)
+{
+	Dwarf_Frame *frame;
+	struct cfi_row row;
+	uint32_t budget = 0; /* the search table must do */
+	size_t n_wrong = 0;
+
+	if (dwarf_cfi_addrframe(e->cfi, addr, &frame))
+		return 0;
+	if (cfi_row_find(&e->in, addr, &budget, &row)) {
+		print_error("%s 0x%lx: no row\n", path, (long)addr);
+		free(frame);
+		return 1;
+	}
+	for (int reg = 0; reg < N_DWARF_REGS; reg++) {
+		const struct register_rule *rule = &row.row.regs[reg];
+		int64_t number, ours = rule->how == REGISTER_OFFSET ||
+						       rule->how == REGISTER_REGISTER ||
+						       rule->how == REGISTER_VAL_OFFSET
+					       ? rule->offset
+					       : 0;
+		enum register_how how = oracle_how(frame, reg, &number);
+
+		/* elfutils' table of the ABI has rax where rbx should be. */
+		if (rule->how == REGISTER_UNSPECIFIED && (reg == 0 || reg == 3))
+			continue;
+		if ((rule->how == REGISTER_UNSPECIFIED ? abi_how(reg) : rule->how) == how &&
+		    ours == number)
+			continue;
+		print_error("%s 0x%lx: register %d is %d %ld, libdw: %d %ld\n", path, (long)addr,
+			    reg, rule->how, (long)ours, how, (long)number);
+		n_wrong++;
+	}
+	free(frame);
+	return n_wrong;
+}
+
 static size_t check_at(const struct cfi_elf *e, const struct unwind_table *t, uint64_t addr,
 		       const char *path)
 {
@@ -200,8 +269,11 @@ static size_t check_file(const struct cfi_elf *e, const struct unwind_table *t, 
 	}
 	low = (uint64_t)h.first_page << TABLE_PAGE_BITS;
 	len = (uint64_t)h.n_pages << TABLE_PAGE_BITS;
-	for (int i = 0; i < 20000 && n_wrong < 20; i++)
-		n_wrong += check_at(e, t, low + (uint64_t)random() % len, path);
+	for (int i = 0; i < 20000 && n_wrong < 20; i++) {
+		uint64_t addr = low + (uint64_t)random() % len;
+
+		n_wrong += check_at(e, t, addr, path) + check_row(e, addr, path);
+	}
 	return n_wrong;
 }
 

@@ -62,6 +62,7 @@ struct sweep {
 	struct target target;
 	struct shadow shadow;
 	size_t n_steps, n_wrong;
+	bool is_quiet;
 };
 
 static inline bool is_same(const struct shadow *sh, uint64_t pc, const struct wire_frame *frames,
@@ -103,7 +104,7 @@ static inline void check(struct sweep *sw, const struct user_regs_struct *regs)
 	sw->n_steps++;
 	if (end == END_ROOT && is_same(&sw->shadow, regs->rip, frames, n))
 		return;
-	if (sw->n_wrong++ < MAX_REPORTS)
+	if (sw->n_wrong++ < MAX_REPORTS && !sw->is_quiet)
 		report(sw, regs->rip, frames, n, end);
 }
 
@@ -157,7 +158,7 @@ static inline void run_sweep(struct sweep *sw, pid_t pid)
  * from a test function that is not inlined. set_up may change what the walk is told.
  */
 static inline __attribute__((always_inline)) struct sweep *
-sweep_child(void (*fn)(void), void (*set_up)(struct target *))
+sweep_child(void (*fn)(void), void (*set_up)(struct target *), bool is_quiet)
 {
 	struct sweep *sw = calloc(1, sizeof(*sw));
 	void *callers[64];
@@ -168,6 +169,7 @@ sweep_child(void (*fn)(void), void (*set_up)(struct target *))
 		fn();
 	waitpid(pid, &status, 0);
 	assert_true(WIFSTOPPED(status));
+	sw->is_quiet = is_quiet;
 	begin(sw, pid, callers, n_callers);
 	if (set_up)
 		set_up(&sw->target);

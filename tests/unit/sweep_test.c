@@ -164,7 +164,7 @@ static void NOINLINE run_child(void)
 
 static void NOINLINE every_instruction_has_its_stack(void **state)
 {
-	struct sweep *sw = sweep_child(run_child, NULL);
+	struct sweep *sw = sweep_child(run_child, NULL, false);
 
 	(void)state;
 	print_message("%zu instructions, %zu with a wrong stack\n", sw->n_steps, sw->n_wrong);
