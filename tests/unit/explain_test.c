@@ -140,6 +140,27 @@ static void same_frame_is_the_same_location(void **state)
 	assert_int_equal(profile_n_locations(f->p), n);
 }
 
+static void cache_never_answers_for_another_frame(void **state)
+{
+	struct fixture *f = *state;
+	struct process_event map = { .type = PROCESS_MMAP,
+				     .time_ns = 1,
+				     .pid = getpid(),
+				     .start = 0x10000000,
+				     .len = 0x1000000,
+				     .name = "/nowhere/big.so" };
+
+	processes_apply(f->ps, &map);
+	/* More than the cache holds, twice. */
+	for (uint64_t i = 0; i < 400000; i++) {
+		uint64_t offset = i * 7919 % 200000 * 64 + 64;
+		int flags = i & 1 ? WIRE_FRAME_EXACT : 0;
+		uint32_t id = explain_native(f, map.start + offset, flags);
+
+		assert_int_equal(profile_get_location(f->p, id).address, offset - !flags);
+	}
+}
+
 static void guessed_frames_say_so(void **state)
 {
 	struct fixture *f = *state;
@@ -332,6 +353,7 @@ int main(void)
 		TEST(code_of_a_file_is_named_later),
 		TEST(return_address_is_shown_inside_its_call),
 		TEST(same_frame_is_the_same_location),
+		TEST(cache_never_answers_for_another_frame),
 		TEST(guessed_frames_say_so),
 		TEST(kernel_frames_have_their_names_at_once),
 		TEST(stack_that_is_not_whole_has_a_mark_at_its_root),

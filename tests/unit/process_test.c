@@ -138,7 +138,7 @@ static void unknown_pc_makes_the_maps_be_read_again(void **state)
 	assert_int_equal(processes_counters(f->ps)[MAPS_REREAD], 1);
 	/* What was known of the others still is. */
 	assert_ptr_equal(mappings_find(proc, (uintptr_t)now)->object, object);
-	/* Not again at once. */
+	/* Not again at once, nor for an address that is no code. */
 	assert_null(process_mapping(f->ps, proc, 0x1000));
 	assert_null(process_mapping(f->ps, proc, 0x1000));
 	assert_int_equal(processes_counters(f->ps)[MAPS_REREAD], 1);
@@ -148,6 +148,11 @@ static void unknown_pc_makes_the_maps_be_read_again(void **state)
 	assert_non_null(mapping_in_time(f, proc, (uintptr_t)more));
 	assert_null(mappings_find(proc, (uintptr_t)code));
 	munmap(more, 4096);
+	generation = proc->generation;
+	usleep(100000);
+	assert_null(process_mapping(f->ps, proc, 0x1000));
+	assert_int_equal(proc->generation, generation);
+	assert_non_null(mappings_find(proc, (uintptr_t)more));
 }
 
 static void run_sleep(void *ctx)
