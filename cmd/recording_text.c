@@ -18,12 +18,12 @@
 
 static void print_target(const struct recording *r, FILE *out)
 {
-	char safe[64];
+	char safe[512];
 
 	if (r->opt.all)
 		fputs("the whole machine", out);
 	else if (r->opt.command)
-		fputs(r->opt.command[0], out);
+		fputs(text_safe(r->opt.command[0], safe, sizeof(safe)), out);
 	else if (r->pids.n)
 		fprintf(out, "pid %d (%s)%s", r->pids.items[0],
 			text_safe(r->comm, safe, sizeof(safe)), r->pids.n > 1 ? " and others" : "");
@@ -31,9 +31,9 @@ static void print_target(const struct recording *r, FILE *out)
 		fprintf(out, "thread %d%s", r->opt.tids.items[0],
 			r->opt.tids.n > 1 ? " and others" : "");
 	else if (r->opt.comms.n)
-		fprintf(out, "every %s", r->opt.comms.items[0]);
+		fprintf(out, "every %s", text_safe(r->opt.comms.items[0], safe, sizeof(safe)));
 	else
-		fprintf(out, "cgroup %s", r->opt.cgroups.items[0]);
+		fprintf(out, "cgroup %s", text_safe(r->opt.cgroups.items[0], safe, sizeof(safe)));
 }
 
 void recording_print_start(const struct recording *r)

@@ -3,6 +3,11 @@
 
 #include <stdarg.h>
 #include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "core/scoped.h"
+#include "core/text.h"
 
 static enum log_level level = LOG_NORMAL;
 
@@ -16,12 +21,26 @@ enum log_level log_get_level(void)
 	return level;
 }
 
+/* A message may hold what a target calls itself, but its line breaks are ours. */
+static void print_safe(char *text)
+{
+	for (char *line; (line = strsep(&text, "\n"));) {
+		SCOPED(free) char *safe = text_safe_dup(line);
+
+		fputs(safe ? safe : "out of memory", stderr);
+		fputc('\n', stderr);
+	}
+}
+
 static void print(const char *fmt, va_list args)
 {
+	SCOPED(free) char *text = NULL;
+
 	flockfile(stderr);
 	fputs("weft: ", stderr);
-	vfprintf(stderr, fmt, args);
-	fputc('\n', stderr);
+	if (vasprintf(&text, fmt, args) < 0)
+		text = NULL;
+	print_safe(text ? text : (char[]){ "out of memory" });
 	funlockfile(stderr);
 }
 

@@ -5,18 +5,17 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <linux/magic.h>
-#include <linux/openat2.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/auxv.h>
 #include <sys/stat.h>
-#include <sys/syscall.h>
 #include <sys/sysmacros.h>
 #include <sys/vfs.h>
 #include <unistd.h>
 
 #include "core/intern.h"
+#include "core/located.h"
 #include "core/scoped.h"
 #include "runtimes/process.h"
 #include "symbolizer/object.h"
@@ -144,37 +143,12 @@ struct root *files_root(struct files *fs, pid_t pid)
 	return r;
 }
 
-/* A file as a place only (O_PATH): nothing is opened for real yet. */
-static int locate_below(int root_fd, const char *path)
-{
-	struct open_how how = { .flags = O_PATH | O_CLOEXEC,
-				.resolve = RESOLVE_IN_ROOT | RESOLVE_NO_MAGICLINKS };
-	long fd = syscall(SYS_openat2, root_fd, path, &how, sizeof(how));
-
-	return fd < 0 ? -errno : (int)fd;
-}
-
-/* Opens for reading what an O_PATH descriptor stands for, if that is a regular file. */
-static int open_located(int located, struct stat *st)
-{
-	char path[32];
-	int fd;
-
-	if (fstat(located, st) < 0)
-		return -errno;
-	if (!S_ISREG(st->st_mode))
-		return -EINVAL;
-	snprintf(path, sizeof(path), "/proc/self/fd/%d", located);
-	fd = open(path, O_RDONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
-	return fd < 0 ? -errno : fd;
-}
-
 int files_open_below(int root_fd, const char *path)
 {
-	SCOPED(close) int located = locate_below(root_fd, path);
+	SCOPED(close) int located = located_below(root_fd, path, 0);
 	struct stat st;
 
-	return located < 0 ? located : open_located(located, &st);
+	return located < 0 ? located : located_open(located, &st);
 }
 
 static const char *string_of(const struct files *fs, uint32_t id)
@@ -259,7 +233,7 @@ static int use_located(struct files *fs, struct mapping *m, int located, const c
 
 	o = objects_find(fs->objects, &key);
 	if (!o) {
-		SCOPED(close) int fd = open_located(located, &st);
+		SCOPED(close) int fd = located_open(located, &st);
 
 		if (fd < 0)
 			return fd;
@@ -275,7 +249,7 @@ static int use_located(struct files *fs, struct mapping *m, int located, const c
 static int try_below(struct files *fs, struct mapping *m, int root_fd)
 {
 	const char *path = string_of(fs, m->path);
-	SCOPED(close) int located = root_fd < 0 ? -ENOENT : locate_below(root_fd, path);
+	SCOPED(close) int located = root_fd < 0 ? -ENOENT : located_below(root_fd, path, 0);
 
 	return located < 0 ? located : use_located(fs, m, located, path, root_fd);
 }

@@ -4,17 +4,16 @@
 #include <elfutils/debuginfod.h>
 #include <errno.h>
 #include <fcntl.h>
-#include <linux/openat2.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
-#include <sys/syscall.h>
 #include <time.h>
 #include <unistd.h>
 #include <zlib.h>
 
 #include "core/filemap.h"
+#include "core/located.h"
 #include "core/log.h"
 #include "core/reader.h"
 #include "core/scoped.h"
@@ -35,15 +34,6 @@ void debug_file_deinit(struct debug_file *f)
 	filemap_free(f->map);
 	free(f->path);
 	*f = (struct debug_file){ 0 };
-}
-
-static int open_below(int root_fd, const char *path)
-{
-	struct open_how how = { .flags = O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY,
-				.resolve = RESOLVE_IN_ROOT | RESOLVE_NO_MAGICLINKS };
-	SCOPED(close) int own = root_fd < 0 ? open("/", O_PATH | O_CLOEXEC) : -1;
-
-	return (int)syscall(SYS_openat2, root_fd < 0 ? own : root_fd, path, &how, sizeof(how));
 }
 
 static uint32_t crc_of(const uint8_t *data, size_t len)
@@ -69,7 +59,7 @@ static bool agrees(const struct debug_file *f, const struct wanted *want)
 	return !want->has_crc || crc_of(filemap_data(f->map), filemap_len(f->map)) == want->crc;
 }
 
-/* Takes an open candidate if it is what is wanted. */
+/* Takes an open candidate if it is what is wanted; fd < 0: one that must not be opened. */
 static int take(const struct debug_search *search, int fd, const char *path, const struct wanted *want,
 		struct debug_file *out)
 {
@@ -77,7 +67,7 @@ static int take(const struct debug_search *search, int fd, const char *path, con
 	struct stat st;
 	int err = 0;
 
-	if (fstat(fd, &st) == 0 && S_ISREG(st.st_mode) && (uint64_t)st.st_size <= MAX_DEBUG_FILE)
+	if (fd >= 0 && fstat(fd, &st) == 0 && S_ISREG(st.st_mode) && (uint64_t)st.st_size <= MAX_DEBUG_FILE)
 		f.map = filemap_new(fd, &err);
 	if (f.map && !elf_file_init(&f.elf, filemap_data(f.map), filemap_len(f.map)) && agrees(&f, want) &&
 	    (f.path = strdup(path))) {
@@ -94,9 +84,15 @@ static int take(const struct debug_search *search, int fd, const char *path, con
 static int try_path(const struct debug_search *search, int root_fd, const char *path, const struct wanted *want,
 		    struct debug_file *out)
 {
-	SCOPED(close) int fd = open_below(root_fd, path);
+	SCOPED(close) int own = root_fd < 0 ? open("/", O_PATH | O_CLOEXEC) : -1;
+	SCOPED(close) int located = located_below(root_fd < 0 ? own : root_fd, path, 0);
+	SCOPED(close) int fd = -1;
+	struct stat st;
 
-	return fd < 0 ? -ENOENT : take(search, fd, path, want, out);
+	if (located < 0)
+		return -ENOENT;
+	fd = located_open(located, &st);
+	return fd == -EACCES || fd == -EPERM ? -ENOENT : take(search, fd, path, want, out);
 }
 
 static int try_build_id(const struct debug_search *search, const struct wanted *want, struct debug_file *out)

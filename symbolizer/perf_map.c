@@ -3,17 +3,16 @@
 
 #include <errno.h>
 #include <fcntl.h>
-#include <linux/openat2.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
-#include <sys/syscall.h>
 #include <time.h>
 #include <unistd.h>
 
 #include "core/filemap.h"
+#include "core/located.h"
 #include "core/scoped.h"
 #include "symbolizer/jit_symbols.h"
 #include "symbolizer/jitdump.h"
@@ -93,20 +92,15 @@ int perf_map_add_jitdump(struct perf_map *m, const char *path)
 
 /*
  * The file as it is now, if it may be read at all: below the target's root, no link, a regular file
- * with one name only, and owned by the target's user or root. O_NONBLOCK: a FIFO must not stop us.
+ * with one name only, and owned by the target's user or root.
  */
 static int open_safely(const struct perf_map *m, const char *path, off_t max, struct stat *st)
 {
-	struct open_how how = { .flags = O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY | O_NOFOLLOW,
-				.resolve = RESOLVE_IN_ROOT | RESOLVE_NO_MAGICLINKS };
-	SCOPED(close) int fd = (int)syscall(SYS_openat2, m->root_fd, path, &how, sizeof(how));
+	SCOPED(close) int located = located_below(m->root_fd, path, O_NOFOLLOW);
+	SCOPED(close) int fd = located < 0 ? located : located_open(located, st);
 
 	if (fd < 0)
-		return errno == ENXIO ? -EINVAL : -errno;	/* ENXIO: a socket */
-	if (fstat(fd, st) < 0)
-		return -errno;
-	if (!S_ISREG(st->st_mode))
-		return -EINVAL;
+		return fd;
 	if ((st->st_uid != m->uid && st->st_uid != 0) || st->st_nlink > 1)
 		return -EPERM;
 	if (st->st_size > max)
