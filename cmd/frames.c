@@ -8,6 +8,7 @@
 #include "core/intern.h"
 #include "core/profile.h"
 #include "core/scoped.h"
+#include "core/text.h"
 #include "exporter/names.h"
 
 struct frames {

@@ -124,7 +124,7 @@ static void name_location(struct symbolizing *s, uint32_t id)
 	uint64_t vaddr;
 	size_t n;
 
-	if (l.lines || !l.mapping || (l.kind != FRAME_NATIVE && l.kind != FRAME_UNKNOWN))
+	if ((l.lines && !(l.flags & LOCATION_UNNAMED)) || !l.mapping || (l.kind != FRAME_NATIVE && l.kind != FRAME_UNKNOWN))
 		return;
 	if (!b->n_locations++)
 		open_binary(s, l.mapping, b);
@@ -134,7 +134,7 @@ static void name_location(struct symbolizing *s, uint32_t id)
 	if (!n)
 		return;
 	profile_set_lines(s->profile, id, lines, n, flags);
-	b->n_named++;
+	b->n_named += !(flags & LOCATION_UNNAMED);
 }
 
 static void say_result(const struct symbolizing *s)

@@ -38,6 +38,8 @@ enum location_flags {
 	LOCATION_GUESSED = 1,	   /* the walk had no proof that this frame is right */
 	LOCATION_FOLDED = 2,	   /* several functions share this code (pprof's is_folded) */
 	LOCATION_UNSYMBOLIZED = 4, /* nobody has looked for its lines yet */
+	LOCATION_UNNAMED = 8, /* its line is only a stand-in, named after where the function begins
+				 ("libfoo.so+0x1200"): it is not symbolized and may be later */
 };
 
 #define MAX_VALUES 4 /* sample types of one profile */
@@ -120,7 +122,8 @@ uint32_t profile_mapping(struct profile *p, const struct profile_mapping *m);
 /* lines may be empty; l->lines is ignored. */
 uint32_t profile_location(struct profile *p, const struct location *l, const struct line *lines,
 			  size_t n);
-/* Lines found later, for a location that is in stacks already. Clears LOCATION_UNSYMBOLIZED. */
+/* Lines found later, for a location that is in stacks already. Clears LOCATION_UNSYMBOLIZED
+   and LOCATION_UNNAMED. */
 void profile_set_lines(struct profile *p, uint32_t location, const struct line *lines, size_t n,
 		       uint16_t set_flags);
 uint32_t profile_stack(struct profile *p, const uint32_t *locations, size_t n); /* leaf first */

@@ -167,6 +167,13 @@ static void put_json_escape(uint32_t c, FILE *out)
 	}
 }
 
+const char *path_basename(const char *path)
+{
+	const char *slash = strrchr(path, '/');
+
+	return slash && slash[1] ? slash + 1 : path;
+}
+
 void text_put_json(const char *s, size_t len, FILE *out)
 {
 	size_t plain = 0; /* bytes not written yet */

@@ -21,6 +21,8 @@ size_t text_char(const char *s, size_t len, uint32_t *c);
 int text_is_utf8(const char *s, size_t len);
 /* Writes s with each invalid byte as U+FFFD. */
 void text_put_utf8(const char *s, size_t len, FILE *out);
+/* The part of a path after its last slash; never empty unless the path is. */
+const char *path_basename(const char *path);
 /* Writes s as a JSON string with its quotes; also safe inside an HTML script element. */
 void text_put_json(const char *s, size_t len, FILE *out);
 

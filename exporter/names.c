@@ -5,12 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 
-const char *path_basename(const char *path)
-{
-	const char *slash = strrchr(path, '/');
-
-	return slash && slash[1] ? slash + 1 : path;
-}
+#include "core/text.h"
 
 size_t location_n_frames(const struct profile *p, uint32_t location)
 {

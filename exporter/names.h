@@ -18,8 +18,8 @@ struct frame {
 	const struct profile_mapping *mapping; /* all zero without a mapping */
 	uint32_t line, column;		       /* 0 is unknown */
 	bool is_inline;			       /* compiled into the next frame, its caller */
-	/* The function's name, else "libfoo.so+0x1234", else "[unknown]". Bytes of a target: to be
-	   made safe. Lives as long as the profile and this struct; never NULL or "". */
+	/* The function's name ("libfoo.so+0x1200", by where it begins, with LOCATION_UNNAMED), else
+	   "libfoo.so+0x1234" by the address, else "[unknown]". Bytes of a target: to be made safe. Lives as long as the profile and this struct; never NULL or "". */
 	const char *name;
 	char made[128];
 };
@@ -37,8 +37,5 @@ struct name_parts {
 };
 
 struct name_parts name_split(const char *name, enum frame_kind kind);
-
-/* The part after the last slash; never empty unless the path is. */
-const char *path_basename(const char *path);
 
 #endif

@@ -141,7 +141,7 @@ static void learn_location(const struct profile *p, uint32_t id, struct mapping_
 
 	facts->is_used = true;
 	facts->has_inlines |= n > 1;
-	if (!n)
+	if (!n || profile_get_location(p, id).flags & LOCATION_UNNAMED)
 		facts->lacks_functions = true;
 	for (size_t i = 0; i < n; i++) {
 		const struct function *f = profile_get_function(p, lines[i].function);
@@ -230,6 +230,7 @@ static void put_location(struct writer *w, uint32_t id)
 	protobuf_put_uint(pb, PPROF_LOCATION_WEFT_UNSYMBOLIZED,
 			  !!(l.flags & LOCATION_UNSYMBOLIZED));
 	protobuf_put_uint(pb, PPROF_LOCATION_WEFT_TAG, l.tag);
+	protobuf_put_uint(pb, PPROF_LOCATION_WEFT_UNNAMED, !!(l.flags & LOCATION_UNNAMED));
 	put_top(w, PPROF_LOCATION);
 }
 

@@ -61,6 +61,7 @@ enum pprof_location_field {
 	PPROF_LOCATION_WEFT_GUESSED = 102,	/* bool */
 	PPROF_LOCATION_WEFT_UNSYMBOLIZED = 103, /* bool */
 	PPROF_LOCATION_WEFT_TAG = 104,
+	PPROF_LOCATION_WEFT_UNNAMED = 105, /* bool */
 };
 
 enum pprof_line_field { PPROF_LINE_FUNCTION = 1, PPROF_LINE_LINE = 2, PPROF_LINE_COLUMN = 3 };

@@ -291,12 +291,13 @@ static uint16_t location_flags(const uint64_t *v)
 {
 	return (uint16_t)((v[PPROF_LOCATION_IS_FOLDED] ? LOCATION_FOLDED : 0) |
 			  (v[PPROF_LOCATION_WEFT_GUESSED] ? LOCATION_GUESSED : 0) |
-			  (v[PPROF_LOCATION_WEFT_UNSYMBOLIZED] ? LOCATION_UNSYMBOLIZED : 0));
+			  (v[PPROF_LOCATION_WEFT_UNSYMBOLIZED] ? LOCATION_UNSYMBOLIZED : 0) |
+			  (v[PPROF_LOCATION_WEFT_UNNAMED] ? LOCATION_UNNAMED : 0));
 }
 
 static void decode_location(struct decoder *d, struct protobuf_field *top)
 {
-	uint64_t v[PPROF_LOCATION_WEFT_TAG + 1];
+	uint64_t v[PPROF_LOCATION_WEFT_UNNAMED + 1];
 	struct reader lines = top->body, *r = &top->body;
 	struct protobuf_field f;
 	struct location l;
@@ -307,7 +308,7 @@ static void decode_location(struct decoder *d, struct protobuf_field *top)
 	while (protobuf_next(&lines, &f))
 		if (f.number == PPROF_LOCATION_LINE)
 			decode_line(d, &f.body, r);
-	decode_numbers(r, v, PPROF_LOCATION_WEFT_TAG + 1);
+	decode_numbers(r, v, PPROF_LOCATION_WEFT_UNNAMED + 1);
 	l = (struct location){
 		.address = v[PPROF_LOCATION_ADDRESS],
 		.mapping = find_mapping(d, v[PPROF_LOCATION_MAPPING], r),

@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "core/profile.h"
-#include "exporter/names.h"
+#include "core/text.h"
 
 enum who_key { WHO_PID, WHO_TID, WHO_PROCESS, WHO_THREAD, WHO_CONTAINER, WHO_OTHER };
 

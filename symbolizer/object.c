@@ -3,6 +3,8 @@
 
 #include <elf.h>
 #include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -11,6 +13,7 @@
 #include "core/filemap.h"
 #include "core/intern.h"
 #include "core/profile.h"
+#include "core/text.h"
 #include "symbolizer/name_cache.h"
 #include "symbolizer/objects.h"
 #include "symbolizer/symbols.h"
@@ -206,18 +209,37 @@ bool object_section(struct object *o, const char *name, const void **data, size_
 	return plain_section(&o->elf, name, data, len, vaddr);
 }
 
+/* Stands in for a name that nobody knows: where the function begins. */
+static bool name_by_start(const struct object *o, uint64_t vaddr, char *name, size_t size,
+			    struct name_line *line)
+{
+	uint64_t start, len;
+
+	if (!*o->path || !symbols_function(o->symbols, vaddr, &start, &len))
+		return false;
+	/* Of a long path the beginning is enough; the address must stay. */
+	snprintf(name, size, "%.100s+0x%" PRIx64, path_basename(o->path), start);
+	*line = (struct name_line){ .name = name, .system_name = name };
+	return true;
+}
+
 size_t object_symbolize(struct object *o, uint64_t vaddr, struct profile *p, struct line *out, size_t max,
 			uint16_t *flags)
 {
 	struct name_cache *names = objects_names(o->owner);
 	struct name_line lines[MAX_INLINE_DEPTH];
 	uint16_t found = 0;
+	char name[128];
 	size_t n = 0;
 
 	if (!name_cache_find(names, o->id, vaddr, p, out, max, &n, &found)) {
 		objects_trim(o->owner, o);
 		if (need_symbols(o))
 			n = symbols_find(o->symbols, names, vaddr, lines, MAX_INLINE_DEPTH, &found);
+		if (!n && o->symbols && name_by_start(o, vaddr, name, sizeof(name), lines)) {
+			found = LOCATION_UNNAMED;
+			n = 1;
+		}
 		if (name_cache_add(names, o->id, vaddr, lines, n, found) < 0 ||
 		    !name_cache_find(names, o->id, vaddr, p, out, max, &n, &found))
 			return 0;

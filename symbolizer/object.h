@@ -73,10 +73,12 @@ void *object_private(const struct object *o);
 /*
  * The functions at an address, innermost inlined one first; adds them to p. Returns how many lines
  * were written (0: nothing known), sets LOCATION_* in *flags. The caller passes an address inside
- * the instruction (return address - 1 for callers).
+ * the instruction (return address - 1 for callers). Where only the unwind data says which function
+ * it is, there is one line, "libfoo.so+0x1200" by where the function begins, and LOCATION_UNNAMED.
  */
 size_t object_symbolize(struct object *o, uint64_t vaddr, struct profile *p, struct line *out, size_t max, uint16_t *flags);
-/* The function symbol that covers an address: its start and size. False when unknown. */
+/* The function that covers an address, by symbols, else by the unwind data: its start and size.
+   False when unknown. */
 bool object_function(struct object *o, uint64_t vaddr, uint64_t *start, uint64_t *size);
 /* "dwarf", "symtab", "minidebuginfo", "debug file /…", "dynsym", "none": what names come from. */
 const char *object_symbol_source(struct object *o);

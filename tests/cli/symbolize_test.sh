@@ -21,14 +21,14 @@ objcopy --only-keep-debug "$work/quiet" "$debug/${id:2}.debug"
 strip "$work/quiet"
 run record -o "$work/raw.pb.gz" -- "$work/quiet"
 run report "$work/raw.pb.gz"
-[ $status = 0 ] && ! says out hidden_work && says out '[quiet]'
-claim "a stripped program goes by its file's name" $?
+[ $status = 0 ] && ! says out hidden_work && says out 'quiet+0x'
+claim "functions of a stripped program go by where they begin" $?
 
 run symbolize "$work/raw.pb.gz" -o "$work/none.pb.gz" --debug-dir "$work/nowhere"
-[ $status = 0 ] && says err "named 0 of" && "$weft" report "$work/none.pb.gz" | grep -qF '[quiet]'
+[ $status = 0 ] && says err "named 0 of" && "$weft" report "$work/none.pb.gz" | grep -qF 'quiet+0x'
 claim "without debug files nothing is named and nothing is lost" $?
 run symbolize "$work/raw.pb.gz" -o "$work/named.pb.gz" --debug-dir "$work/debug"
-[ $status = 0 ] && "$weft" report "$work/named.pb.gz" >"$work/out" && says out hidden_work && ! says out '[quiet]'
+[ $status = 0 ] && "$weft" report "$work/named.pb.gz" >"$work/out" && says out hidden_work && ! says out 'quiet+0x'
 claim "with debug files its functions are named" $?
 [ "$("$weft" report "$work/raw.pb.gz" | sed -n 2p)" = "$(sed -n 2p "$work/out")" ]
 claim "samples and accounting stay the same" $?
@@ -39,7 +39,7 @@ run symbolize "$work/raw.pb.gz" -o "$work/later.pb.gz" --debug-dir "$work/debug"
 claim "the debug file is enough when the program is gone" $?
 cp /bin/true "$work/quiet"
 run symbolize "$work/raw.pb.gz" -o "$work/wrong.pb.gz"
-[ $status = 0 ] && says err "its build id is another one" && "$weft" report "$work/wrong.pb.gz" | grep -qF '[quiet]'
+[ $status = 0 ] && says err "its build id is another one" && "$weft" report "$work/wrong.pb.gz" | grep -qF 'quiet+0x'
 claim "another program at the same path gives no wrong names" $?
 run symbolize "$work/raw.pb.gz" -o "$work/no/such/dir.pb.gz"
 [ $status = 1 ] && says err "cannot write"

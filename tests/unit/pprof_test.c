@@ -151,6 +151,31 @@ static void main_program_is_first_and_flags_say_what_every_location_has(void **s
 	free(message);
 }
 
+static void code_named_by_its_place_still_wants_a_name(void **state)
+{
+	struct profile *p = sample_profile_empty(), *copy;
+	struct location l = { .address = 0x1288, .kind = FRAME_NATIVE, .flags = LOCATION_UNNAMED };
+	struct line line = { .function = sample_function(p, "a.so+0x1200", "a.so+0x1200", "", 0) };
+	uint8_t *message;
+	uint32_t id;
+	size_t len;
+
+	(void)state;
+	l.mapping = sample_mapping(p, "/usr/lib/a.so", 0x1000, 0x2000, 0x1000, "c0ffee");
+	id = profile_location(p, &l, &line, 1);
+	profile_add(p, profile_stack(p, &id, 1), 0, 0, (int64_t[MAX_VALUES]){ 1 });
+	message = message_of(p, &len);
+	copy = decoded(message, len, 0);
+	assert_int_equal(profile_get_mapping(copy, 1)->has_functions, false);
+	assert_int_equal(profile_get_location(copy, 1).flags, LOCATION_UNNAMED);
+	assert_int_equal(profile_get_location(copy, 1).address, 0x1288);
+	assert_string_equal(profile_get_string(copy, profile_get_function(copy, 1)->name),
+			    "a.so+0x1200");
+	profile_free(copy);
+	profile_free(p);
+	free(message);
+}
+
 /* A message as a writer of another mind makes it: nothing packed, large ids, strings last. */
 static void foreign_message(struct protobuf *top)
 {
@@ -422,6 +447,7 @@ int main(void)
 		cmocka_unit_test(hostile_names_are_valid_utf8_in_the_file),
 		cmocka_unit_test(ids_are_sequential_and_the_first_string_is_empty),
 		cmocka_unit_test(main_program_is_first_and_flags_say_what_every_location_has),
+		cmocka_unit_test(code_named_by_its_place_still_wants_a_name),
 		cmocka_unit_test(other_writers_are_understood),
 		cmocka_unit_test(profiles_of_the_go_runtime_are_read),
 		cmocka_unit_test(broken_rules_are_damage),

@@ -38,10 +38,11 @@ static inline void dump_location(const struct profile *p, uint32_t id, FILE *out
 	size_t n;
 	const struct line *lines = profile_get_lines(p, id, &n);
 
-	fprintf(out, "  0x%" PRIx64 " %s%s%s%s", l.address, frame_kind_name(l.kind),
+	fprintf(out, "  0x%" PRIx64 " %s%s%s%s%s", l.address, frame_kind_name(l.kind),
 		l.flags & LOCATION_GUESSED ? " guessed" : "",
 		l.flags & LOCATION_FOLDED ? " folded" : "",
-		l.flags & LOCATION_UNSYMBOLIZED ? " unsymbolized" : "");
+		l.flags & LOCATION_UNSYMBOLIZED ? " unsymbolized" : "",
+		l.flags & LOCATION_UNNAMED ? " unnamed" : "");
 	if (l.tag)
 		fprintf(out, " tag %u", l.tag);
 	if (l.mapping)

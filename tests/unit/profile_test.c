@@ -104,6 +104,8 @@ static void lines_found_later_are_seen_by_every_stack(void **state)
 
 	(void)state;
 	assert_int_equal(profile_get_location(p, id).flags, LOCATION_UNSYMBOLIZED);
+	profile_set_lines(p, id, lines, 1, LOCATION_UNNAMED | LOCATION_FOLDED);
+	assert_int_equal(profile_get_location(p, id).flags, LOCATION_UNNAMED | LOCATION_FOLDED);
 	profile_set_lines(p, id, lines, 2, LOCATION_FOLDED);
 	assert_int_equal(profile_get_location(p, id).flags, LOCATION_FOLDED);
 	assert_memory_equal(profile_get_lines(p, id, &n), lines, sizeof(lines));

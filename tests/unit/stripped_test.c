@@ -49,6 +49,8 @@ static void check(struct compiled *c, struct object *o, const struct expected *c
 		uint64_t vaddr = compiled_symbol(o, cases[i].symbol) + cases[i].offset;
 		const char *name = compiled_name(c, o, vaddr);
 
+		if (c->flags & LOCATION_UNNAMED)
+			name = "";
 		if (strcmp(name, cases[i].name))
 			fail_msg("%s+%d is \"%s\"", cases[i].symbol, (int)cases[i].offset, name);
 	}
@@ -116,6 +118,27 @@ static void minidebuginfo_does_not_reach_over_exported_functions(void **state)
 	CHECK(*state, o, cases);
 }
 
+static void code_without_a_name_goes_by_where_its_function_begins(void **state)
+{
+	struct compiled *c = *state;
+	struct object *o = build(c, "strip a.so");
+	uint64_t nameless = compiled_symbol(o, "datum") + 32, start, size;
+	char want[64];
+
+	snprintf(want, sizeof(want), "a.so+0x%lx", (unsigned long)nameless);
+	for (uint64_t at = 0; at < 32; at++) {
+		assert_string_equal(compiled_name(c, o, nameless + at), want);
+		assert_int_equal(c->flags, LOCATION_UNNAMED);
+		assert_true(object_function(o, nameless + at, &start, &size));
+		assert_int_equal(start, nameless);
+		assert_int_equal(size, 32);
+	}
+	/* Nothing says which function this is. */
+	assert_int_equal(compiled_lookup(c, o, nameless + 32), 0);
+	assert_int_equal(c->flags, 0);
+	assert_false(object_function(o, nameless + 32, &start, &size));
+}
+
 #define TEST(f) cmocka_unit_test_setup_teardown(f, compiled_setup, compiled_teardown)
 
 int main(void)
@@ -125,6 +148,7 @@ int main(void)
 		TEST(private_symbols_show_where_a_function_ends),
 		TEST(a_table_without_private_symbols_shows_nothing),
 		TEST(minidebuginfo_does_not_reach_over_exported_functions),
+		TEST(code_without_a_name_goes_by_where_its_function_begins),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
