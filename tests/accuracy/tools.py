@@ -69,7 +69,8 @@ def perf_record(mode, program, work):
     """mode: fp or dwarf."""
     data = os.path.join(work, "perf.data")
     graph = ["-g"] if mode == "fp" else ["--call-graph", "dwarf"]
-    done = run(["perf", "record", "-q", "-N", "-B", "-e", "cpu-clock", "-F", str(FREQUENCY), *graph, "-o", data,
+    # perf 6.1 writes files it cannot read when somebody loads BPF programs meanwhile, and trips over its cache.
+    done = run(["perf", "record", "-q", "-N", "-B", "--no-bpf-event", "-e", "cpu-clock", "-F", str(FREQUENCY), *graph, "-o", data,
                 "--", *program])
     text = run(["perf", "script", "-i", data, "-F", "comm,pid,tid,ip,sym,dso"]).stdout
     os.unlink(data)

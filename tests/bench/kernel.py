@@ -6,6 +6,7 @@ import glob
 import os
 
 BPF_PROG_GET_NEXT_ID, BPF_MAP_GET_NEXT_ID, BPF_PROG_GET_FD_BY_ID, BPF_ENABLE_STATS = 11, 12, 13, 32
+PROG_TYPE_PERF_EVENT = 7
 SYS_BPF = {"x86_64": 321, "aarch64": 280}[os.uname().machine]
 libc = ctypes.CDLL(None, use_errno=True)
 
@@ -57,9 +58,9 @@ def fdinfo(path):
 
 
 def run_stats(fd):
-    """(runs, nanoseconds) of a held program."""
+    """(runs, nanoseconds, whether perf events run it) of a held program."""
     info = fdinfo("/proc/self/fdinfo/%d" % fd)
-    return int(info["run_cnt"]), int(info["run_time_ns"])
+    return int(info["run_cnt"]), int(info["run_time_ns"]), int(info["prog_type"]) == PROG_TYPE_PERF_EVENT
 
 
 def map_bytes(pid):

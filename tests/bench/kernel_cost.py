@@ -7,11 +7,12 @@ import kernel
 import weft
 
 DEPTHS = (15, 30, 60)
-FREQUENCIES = ((997, "3" if weft.QUICK else "6"), (99, "4" if weft.QUICK else "12"))
+REPEATS = 2 if weft.QUICK else 3	# the least of them counts: whatever else runs only makes it slower
+FREQUENCIES = ((997, "2" if weft.QUICK else "4"), (99, "4" if weft.QUICK else "8"))
 
 
 def weft_cost(depth, frequency, seconds):
-    """(ns a sample, frames a sample)"""
+    """(ns a sample, frames a sample); runs for ticks that were passed over are paid by the samples."""
     recording = weft.Recording(["-F", str(frequency), "--user-only", "--", weft.program("depth"), str(depth), seconds])
     _, ns = recording.run_stats()
     n = recording.n_samples()
@@ -25,19 +26,24 @@ def fp_cost(depth, frequency, seconds):
     return weft.number_after("run_ns", out) / max(1, weft.number_after("samples", out)), weft.number_after("frames", out)
 
 
+def measure_one(frequency, seconds, depth):
+    pairs = [(weft_cost(depth, frequency, seconds), fp_cost(depth, frequency, seconds)) for _ in range(REPEATS)]
+    ns, frames = min(p[0] for p in pairs)
+    fp_ns, fp_frames = min(p[1] for p in pairs)
+    name = "kernel_%dhz_%d" % (frequency, depth)
+    weft.figure(name + "_frames", frames, "frames")
+    weft.figure(name + "_per_sample", ns / 1000, "us")
+    weft.figure(name + "_per_frame", ns / max(1, frames), "ns")
+    weft.figure(name + "_fp_frames", fp_frames, "frames")
+    weft.figure(name + "_fp_per_sample", fp_ns / 1000, "us")
+    weft.figure(name + "_ratio", ns / fp_ns, "ratio")
+
+
 def measure():
     with kernel.statistics():
         for frequency, seconds in FREQUENCIES:
             for depth in DEPTHS:
-                ns, frames = weft_cost(depth, frequency, seconds)
-                fp_ns, fp_frames = fp_cost(depth, frequency, seconds)
-                name = "kernel_%dhz_%d" % (frequency, depth)
-                weft.figure(name + "_frames", frames, "frames")
-                weft.figure(name + "_per_sample", ns / 1000, "us")
-                weft.figure(name + "_per_frame", ns / max(1, frames), "ns")
-                weft.figure(name + "_fp_frames", fp_frames, "frames")
-                weft.figure(name + "_fp_per_sample", fp_ns / 1000, "us")
-                weft.figure(name + "_ratio", ns / fp_ns, "ratio")
+                measure_one(frequency, seconds, depth)
 
 
 if __name__ == "__main__":

@@ -33,7 +33,7 @@ def weft_error(command):
 
 def perf_error(command):
     with tempfile.NamedTemporaryFile(prefix="weft-bench.") as data:
-        done = subprocess.run(["perf", "record", "-q", "-N", "-B", "-e", "cpu-clock", "-F", "1000", "-o", data.name, "--", *command],
+        done = subprocess.run(["perf", "record", "-q", "-N", "-B", "--no-bpf-event", "-e", "cpu-clock", "-F", "1000", "-o", data.name, "--", *command],
                               capture_output=True, text=True, check=True)
         names = subprocess.run(["perf", "script", "-i", data.name, "-F", "ip,sym"], capture_output=True, text=True,
                                check=True).stdout.split()
