@@ -122,10 +122,7 @@ static bool read_link(const struct debug_search *search, const struct elf_file *
 	struct elf_bytes bytes;
 	struct reader r;
 
-	if (elf_file_bytes(elf, ".gnu_debuglink", 4096, &bytes) < 0)
-		return false;
-	free(bytes.owned);
-	if (bytes.owned)
+	if (elf_file_bytes(elf, ".gnu_debuglink", NULL, &bytes) < 0)
 		return false;
 	reader_init(&r, bytes.data, bytes.len);
 	*name = reader_string(&r, "debug link");
@@ -225,12 +222,8 @@ int debug_file_find_alt(const struct debug_search *search, const struct elf_file
 	struct elf_bytes bytes;
 	struct reader r;
 
-	if (elf_file_bytes(elf, ".gnu_debugaltlink", 4096, &bytes) < 0)
+	if (elf_file_bytes(elf, ".gnu_debugaltlink", NULL, &bytes) < 0)
 		return -ENOENT;
-	if (bytes.owned) {
-		free(bytes.owned);
-		return -ENOENT;
-	}
 	reader_init(&r, bytes.data, bytes.len);
 	name = reader_string(&r, "alternate debug link");
 	want.build_id_len = reader_left(&r);

@@ -37,11 +37,18 @@ struct elf_file {
 	bool has_go_note;
 };
 
-/* Plain bytes of a section: as they are in the file, or decompressed into memory of their own. */
+/* What may still be spent on decompressed sections: they go to a temporary file without a name, as
+   memory that the kernel can take back; small ones, and all where there is no disk, to memory. */
+struct elf_room {
+	uint64_t memory, disk;	/* bytes */
+};
+
+/* Plain bytes of a section: as they are in the file, or decompressed. */
 struct elf_bytes {
 	const void *data;
 	size_t len;
-	void *owned;
+	void *owned;		/* NULL: as they are in the file */
+	bool is_on_disk;
 };
 
 /* 0; -EBADMSG no ELF or damaged headers; -ENOTSUP another class or byte order; -ENOMEM. Damaged
@@ -52,9 +59,13 @@ void elf_file_deinit(struct elf_file *ef);
 const struct elf_section *elf_file_section(const struct elf_file *ef, const char *name);
 /* The section's bytes as they are in the file; false for one without bytes or outside the file. */
 bool elf_file_raw(const struct elf_file *ef, const struct elf_section *s, const void **data, size_t *len);
-/* The same, decompressed when need be (zlib, zstd), to at most max bytes. -ENOENT, -EBADMSG, -ENOTSUP,
-   -E2BIG, -ENOMEM. out->owned is the caller's to free. */
-int elf_file_bytes(const struct elf_file *ef, const char *name, size_t max, struct elf_bytes *out);
+/* The same, decompressed when need be (zlib, zstd). room NULL: there is none. -ENOENT, -EBADMSG,
+   -ENOTSUP, -E2BIG no room, -ENOMEM. */
+int elf_file_bytes(const struct elf_file *ef, const char *name, struct elf_room *room, struct elf_bytes *out);
+/* Gives its room back. Bytes that are all zero are fine. */
+void elf_bytes_deinit(struct elf_bytes *b, struct elf_room *room);
+/* Anonymous memory in use. */
+size_t elf_bytes_memory(const struct elf_bytes *b);
 /* File bytes from a virtual address up to the end of its PT_LOAD. */
 bool elf_file_at(const struct elf_file *ef, uint64_t vaddr, const void **data, size_t *len);
 /* The .eh_frame section; through PT_GNU_EH_FRAME when there are no section headers. */

@@ -4,16 +4,24 @@
 
 #include <elf.h>
 #include <errno.h>
+#include <fcntl.h>
+#include <linux/magic.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
+#include <sys/vfs.h>
 #include <zlib.h>
 #include <zstd.h>
 
 #include "core/reader.h"
+#include "core/scoped.h"
 
 #ifndef ELFCOMPRESS_ZSTD
 #define ELFCOMPRESS_ZSTD 2
 #endif
+
+#define MIN_ON_DISK (256 << 10)	/* smaller ones are not worth a file */
+#define MAX_UNPACKED (UINT64_C(1) << 30)
 
 /* Pointer encodings of .eh_frame_hdr (Linux Standard Base, "DWARF Extensions"). */
 #define EH_PE_UDATA4 0x03
@@ -50,13 +58,58 @@ static int zstd_all(const void *in, size_t in_len, void *out, size_t out_len)
 	return ZSTD_decompress(out, out_len, in, in_len) == out_len ? 0 : -EBADMSG;
 }
 
-/* A section with an Elf64_Chdr before its compressed bytes. */
-static int decompress(const void *data, size_t len, size_t max, struct elf_bytes *out)
+/* A mapping of a file that has no name and all its blocks; MAP_FAILED where there is no disk. */
+static void *map_temporary(size_t len)
 {
+	const char *dir = getenv("TMPDIR");
+	SCOPED(close) int fd = open(dir ? dir : "/var/tmp", O_TMPFILE | O_RDWR | O_CLOEXEC, 0600);
+	struct statfs fs;
+
+	/* What lies in a tmpfs is memory, and all of it counts. */
+	if (fd < 0 || fstatfs(fd, &fs) < 0 || fs.f_type == TMPFS_MAGIC || posix_fallocate(fd, 0, (off_t)len))
+		return MAP_FAILED;
+	return mmap(NULL, len, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+}
+
+static int take_room(struct elf_room *room, uint64_t len, struct elf_bytes *out)
+{
+	void *mapped = len >= MIN_ON_DISK && len <= room->disk ? map_temporary(len) : MAP_FAILED;
+
+	*out = (struct elf_bytes){ .len = len, .is_on_disk = mapped != MAP_FAILED };
+	if (!out->is_on_disk && len > room->memory)
+		return -E2BIG;
+	out->owned = out->is_on_disk ? mapped : malloc(len);
+	if (!out->owned)
+		return -ENOMEM;
+	*(out->is_on_disk ? &room->disk : &room->memory) -= len;
+	out->data = out->owned;
+	return 0;
+}
+
+void elf_bytes_deinit(struct elf_bytes *b, struct elf_room *room)
+{
+	if (b->owned) {
+		*(b->is_on_disk ? &room->disk : &room->memory) += b->len;
+		if (b->is_on_disk)
+			munmap(b->owned, b->len);
+		else
+			free(b->owned);
+	}
+	*b = (struct elf_bytes){ 0 };
+}
+
+size_t elf_bytes_memory(const struct elf_bytes *b)
+{
+	return b->owned && !b->is_on_disk ? b->len : 0;
+}
+
+/* A section with an Elf64_Chdr before its compressed bytes. */
+static int decompress(const void *data, size_t len, struct elf_room *room, struct elf_bytes *out)
+{
+	struct elf_bytes bytes;
 	struct reader r;
 	uint32_t type;
 	uint64_t size;
-	void *buf;
 	int err;
 
 	reader_init(&r, data, len);
@@ -69,22 +122,21 @@ static int decompress(const void *data, size_t len, size_t max, struct elf_bytes
 	if (type != ELFCOMPRESS_ZLIB && type != ELFCOMPRESS_ZSTD)
 		return -ENOTSUP;
 	/* zlib cannot make more than 1032 bytes out of one; a larger claim is only after our memory. */
-	if (size > max || (type == ELFCOMPRESS_ZLIB && size / 1033 > len))
+	if (!room || size > MAX_UNPACKED || (type == ELFCOMPRESS_ZLIB && size / 1033 > len))
 		return -E2BIG;
-	buf = malloc(size);
-	if (!buf)
-		return -ENOMEM;
-	err = type == ELFCOMPRESS_ZLIB ? inflate_all(r.pos, reader_left(&r), buf, size)
-				       : zstd_all(r.pos, reader_left(&r), buf, size);
-	if (err < 0) {
-		free(buf);
+	err = take_room(room, size, &bytes);
+	if (err < 0)
 		return err;
-	}
-	*out = (struct elf_bytes){ buf, size, buf };
-	return 0;
+	err = type == ELFCOMPRESS_ZLIB ? inflate_all(r.pos, reader_left(&r), bytes.owned, size)
+				       : zstd_all(r.pos, reader_left(&r), bytes.owned, size);
+	if (err < 0)
+		elf_bytes_deinit(&bytes, room);
+	else
+		*out = bytes;
+	return err;
 }
 
-int elf_file_bytes(const struct elf_file *ef, const char *name, size_t max, struct elf_bytes *out)
+int elf_file_bytes(const struct elf_file *ef, const char *name, struct elf_room *room, struct elf_bytes *out)
 {
 	const struct elf_section *s = elf_file_section(ef, name);
 	const void *data;
@@ -93,8 +145,8 @@ int elf_file_bytes(const struct elf_file *ef, const char *name, size_t max, stru
 	if (!s || !elf_file_raw(ef, s, &data, &len))
 		return -ENOENT;
 	if (s->flags & SHF_COMPRESSED)
-		return decompress(data, len, max, out);
-	*out = (struct elf_bytes){ data, len, NULL };
+		return decompress(data, len, room, out);
+	*out = (struct elf_bytes){ .data = data, .len = len };
 	return 0;
 }
 
@@ -133,7 +185,7 @@ bool elf_file_eh_frame(const struct elf_file *ef, const void **data, size_t *len
 	const struct elf_section *s = elf_file_section(ef, ".eh_frame");
 	struct elf_bytes bytes = { 0 };
 
-	if (s && !(s->flags & SHF_COMPRESSED) && !elf_file_bytes(ef, ".eh_frame", SIZE_MAX, &bytes)) {
+	if (s && !(s->flags & SHF_COMPRESSED) && !elf_file_bytes(ef, ".eh_frame", NULL, &bytes)) {
 		*data = bytes.data;
 		*len = bytes.len;
 		*vaddr = s->vaddr;

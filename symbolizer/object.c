@@ -26,8 +26,6 @@
 #error "weft knows no such architecture"
 #endif
 
-#define MAX_DEBUG_FRAME (64 << 20)
-
 int object_init(struct object *o, const void *data, size_t len)
 {
 	static const char digits[] = "0123456789abcdef";
@@ -62,7 +60,7 @@ void object_free(struct object *o)
 		o->release(o->priv);
 	symbols_free(o->symbols);
 	debug_file_deinit(&o->debug);
-	free(o->debug_frame.owned);
+	elf_bytes_deinit(&o->debug_frame, objects_room(o->owner));
 	elf_file_deinit(&o->elf);
 	filemap_free(o->map);
 	free(o->bytes);
@@ -169,6 +167,7 @@ static struct symbols *need_symbols(struct object *o)
 					    .debug = need_debug(o),
 					    .search = objects_search(o->owner, -1),
 					    .path = o->path,
+					    .room = objects_room(o->owner),
 					    .memory = objects_memory_cap(o->owner) };
 
 		o->symbols = symbols_new(&in);
@@ -193,7 +192,7 @@ static bool debug_frame(struct object *o, const void **data, size_t *len, uint64
 	const struct elf_file *ef = is_own ? &o->elf : &need_debug(o)->elf;
 
 	*vaddr = 0;
-	if (!o->debug_frame.data && elf_file_bytes(ef, ".debug_frame", MAX_DEBUG_FRAME, &o->debug_frame) < 0)
+	if (!o->debug_frame.data && elf_file_bytes(ef, ".debug_frame", objects_room(o->owner), &o->debug_frame) < 0)
 		return false;
 	*data = o->debug_frame.data;
 	*len = o->debug_frame.len;

@@ -12,6 +12,7 @@
 #include "symbolizer/symbols.h"
 
 #define N_BUCKETS 1024
+#define MAX_ON_DISK (512 << 20)	/* of decompressed sections */
 #define TRIM_EVERY 256	/* cold lookups between two sums over all objects */
 
 struct objects {
@@ -22,6 +23,7 @@ struct objects {
 	struct name_cache *names;
 	struct stat own_root;
 	uint64_t refused;
+	struct elf_room room;	/* for decompressed sections of all objects */
 	uint64_t clock;
 	unsigned int until_trim;
 };
@@ -37,6 +39,7 @@ struct objects *objects_new(const struct object_options *opt)
 		os->options = *opt;
 	if (!os->options.debug_dirs)
 		os->options.debug_dirs = default_dirs;
+	os->room = (struct elf_room){ os->options.memory ? os->options.memory : UINT64_MAX, MAX_ON_DISK };
 	stat("/", &os->own_root);
 	os->names = name_cache_new();
 	if (!os->names) {
@@ -65,6 +68,11 @@ struct name_cache *objects_names(struct objects *os)
 uint64_t objects_memory_cap(const struct objects *os)
 {
 	return os->options.memory;
+}
+
+struct elf_room *objects_room(struct objects *os)
+{
+	return &os->room;
 }
 
 struct debug_search objects_search(struct objects *os, int root_fd)
@@ -212,7 +220,7 @@ static size_t object_memory(const struct object *o)
 			o->elf.n_segments * (sizeof(*o->elf.segments) + sizeof(*o->segments));
 
 	return sizeof(*o) + strlen(o->path) + tables + (o->bytes ? o->elf.len : 0) +
-	       (o->debug_frame.owned ? o->debug_frame.len : 0) + (o->symbols ? symbols_memory(o->symbols) : 0);
+	       elf_bytes_memory(&o->debug_frame) + (o->symbols ? symbols_memory(o->symbols) : 0);
 }
 
 size_t objects_memory(const struct objects *os)

@@ -41,6 +41,7 @@ struct name_cache *objects_names(struct objects *os);
 /* How debug files are searched for below a root. */
 struct debug_search objects_search(struct objects *os, int root_fd);
 uint64_t objects_memory_cap(const struct objects *os);
+struct elf_room *objects_room(struct objects *os);
 /* Its symbols are in use. */
 void objects_touch(struct object *o);
 /* Drops symbols of the least recently used objects, and cached names, while memory is over the cap;

@@ -22,10 +22,9 @@
 
 enum table { TABLE_SYMTAB, TABLE_DEBUG_FILE, TABLE_MINIDEBUG, TABLE_DYNSYM, N_TABLES };
 
-struct unpacked {	/* the DWARF of one file; sections that were compressed are ours */
+struct unpacked {	/* the DWARF of one file, with its sections */
 	struct dwarf *dwarf;
-	void *owned[N_DWARF_SECTIONS];
-	size_t len;
+	struct elf_bytes sections[N_DWARF_SECTIONS];
 };
 
 struct symbols {
@@ -38,6 +37,7 @@ struct symbols {
 	void *minidebug;
 	size_t minidebug_len;
 	struct elf_file minidebug_elf;
+	struct elf_room *room;
 	uint64_t memory_cap;
 	char source[256];
 	char name[MAX_NAME], cut_name[MAX_NAME];	/* of the last answer */
@@ -65,7 +65,7 @@ static void text_bounds(const struct elf_file *ef, uint64_t *start, uint64_t *en
 /* The DWARF in ef for code of text, or for an alternate file (no text); u->dwarf stays NULL when there
    is none that can be used. */
 static void unpack(struct unpacked *u, const struct elf_file *ef, const struct elf_file *text, struct dwarf *alt,
-		   uint64_t cap)
+		   struct elf_room *room)
 {
 	static const char *const names[N_DWARF_SECTIONS] = {
 		".debug_info", ".debug_abbrev", ".debug_str", ".debug_line", ".debug_line_str",
@@ -80,23 +80,28 @@ static void unpack(struct unpacked *u, const struct elf_file *ef, const struct e
 	if (text)
 		text_bounds(text, &in.text_start, &in.text_end);
 	for (size_t i = 0; i < N_DWARF_SECTIONS; i++) {
-		struct elf_bytes bytes = { 0 };
-
-		if (elf_file_bytes(ef, names[i], cap ? cap - u->len : SIZE_MAX, &bytes) < 0 && i < 2 && text)
+		if (elf_file_bytes(ef, names[i], room, &u->sections[i]) < 0 && i < 2 && text)
 			return;
-		*sections[i] = (struct dwarf_section){ bytes.data, bytes.len };
-		u->owned[i] = bytes.owned;
-		u->len += bytes.owned ? bytes.len : 0;
+		*sections[i] = (struct dwarf_section){ u->sections[i].data, u->sections[i].len };
 	}
 	dwarf_new(&in, &u->dwarf);
 }
 
-static void unpacked_deinit(struct unpacked *u)
+static void unpacked_deinit(struct unpacked *u, struct elf_room *room)
 {
 	dwarf_free(u->dwarf);
 	for (size_t i = 0; i < N_DWARF_SECTIONS; i++)
-		free(u->owned[i]);
-	*u = (struct unpacked){ 0 };
+		elf_bytes_deinit(&u->sections[i], room);
+	u->dwarf = NULL;
+}
+
+static size_t unpacked_memory(const struct unpacked *u)
+{
+	size_t n = u->dwarf ? dwarf_memory(u->dwarf) : 0;
+
+	for (size_t i = 0; i < N_DWARF_SECTIONS; i++)
+		n += elf_bytes_memory(&u->sections[i]);
+	return n;
 }
 
 static void open_dwarf(struct symbols *s, const struct symbols_input *in)
@@ -105,21 +110,19 @@ static void open_dwarf(struct symbols *s, const struct symbols_input *in)
 	const struct elf_file *ef = is_own ? in->elf : &in->debug->elf;
 
 	if (!debug_file_find_alt(&in->search, ef, is_own ? in->path : in->debug->path, &s->alt_file))
-		unpack(&s->alt, &s->alt_file.elf, NULL, NULL, in->memory);
-	unpack(&s->main, ef, in->elf, s->alt.dwarf, in->memory);
+		unpack(&s->alt, &s->alt_file.elf, NULL, NULL, in->room);
+	unpack(&s->main, ef, in->elf, s->alt.dwarf, in->room);
 	if (!s->main.dwarf)
-		unpacked_deinit(&s->main);
+		unpacked_deinit(&s->main, in->room);
 }
 
 static void open_minidebug(struct symbols *s, const struct elf_file *ef)
 {
 	struct elf_bytes bytes = { 0 };
 
-	if (elf_file_bytes(ef, ".gnu_debugdata", MAX_MINIDEBUG, &bytes) < 0 || bytes.owned ||
-	    minidebug_unpack(bytes.data, bytes.len, MAX_MINIDEBUG, &s->minidebug, &s->minidebug_len) < 0) {
-		free(bytes.owned);
+	if (elf_file_bytes(ef, ".gnu_debugdata", NULL, &bytes) < 0 ||
+	    minidebug_unpack(bytes.data, bytes.len, MAX_MINIDEBUG, &s->minidebug, &s->minidebug_len) < 0)
 		return;
-	}
 	if (!elf_file_init(&s->minidebug_elf, s->minidebug, s->minidebug_len))
 		symtab_new(&s->minidebug_elf, ".symtab", &s->tables[TABLE_MINIDEBUG]);
 }
@@ -142,6 +145,7 @@ struct symbols *symbols_new(const struct symbols_input *in)
 
 	if (!s)
 		return NULL;
+	s->room = in->room;
 	s->memory_cap = in->memory;
 	open_dwarf(s, in);
 	symtab_new(in->elf, ".symtab", &s->tables[TABLE_SYMTAB]);
@@ -167,8 +171,8 @@ void symbols_free(struct symbols *s)
 	for (size_t i = 0; i < N_TABLES; i++)
 		symtab_free(s->tables[i]);
 	plt_free(s->plt);
-	unpacked_deinit(&s->main);
-	unpacked_deinit(&s->alt);
+	unpacked_deinit(&s->main, s->room);
+	unpacked_deinit(&s->alt, s->room);
 	debug_file_deinit(&s->alt_file);
 	elf_file_deinit(&s->minidebug_elf);
 	free(s->minidebug);
@@ -338,14 +342,10 @@ const char *symbols_source(const struct symbols *s)
 
 size_t symbols_memory(const struct symbols *s)
 {
-	size_t n = sizeof(*s) + s->main.len + s->alt.len + s->minidebug_len;
+	size_t n = sizeof(*s) + unpacked_memory(&s->main) + unpacked_memory(&s->alt) + s->minidebug_len;
 
 	for (size_t i = 0; i < N_TABLES; i++)
 		n += s->tables[i] ? symtab_memory(s->tables[i]) : 0;
 	n += s->plt ? plt_memory(s->plt) : 0;
-	if (s->main.dwarf)
-		n += dwarf_memory(s->main.dwarf);
-	if (s->alt.dwarf)
-		n += dwarf_memory(s->alt.dwarf);
 	return n;
 }

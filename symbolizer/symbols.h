@@ -26,6 +26,7 @@ struct symbols_input {
 	const struct debug_file *debug;	/* of the object; .map NULL when there is none */
 	struct debug_search search;	/* for an alternate debug file */
 	const char *path;
+	struct elf_room *room;		/* for decompressed sections; shared by all objects */
 	uint64_t memory;		/* cap for what is unpacked or built; 0 is none */
 };
 

@@ -416,7 +416,7 @@ static void survives_mutation_of(struct compiled *c, const char *command)
 	s.start = elf_file_section(&elf, ".text")->vaddr;
 	s.end = s.start + elf_file_section(&elf, ".text")->size;
 	for (size_t i = 0; i < 7; i++)
-		elf_file_bytes(&elf, names[i], SIZE_MAX, &s.bytes[i]);
+		elf_file_bytes(&elf, names[i], NULL, &s.bytes[i]);
 	for (size_t i = 0; i < 7; i++) {
 		size_t len = s.bytes[i].len;
 
