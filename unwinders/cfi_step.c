@@ -136,14 +136,15 @@ static int restore_registers(struct frame *f, const struct cfa_row *row, struct 
 	return 0;
 }
 
-/* Only a leaf that keeps its return address in a register (vfork) may leave the stack as it is. */
+/* Only a leaf, whose registers are all known, may have its return address in one (vfork) and the
+   stack already as its caller had it. */
 static bool is_advancing(const struct walk *w, const struct cfi_row *row, const struct unwind *to)
 {
 	uint64_t sp = w->u.regs[REG_SP];
 
 	if (row->is_signal || to->regs[REG_SP] > sp)
 		return true;
-	return to->regs[REG_SP] == sp && w->u.is_exact &&
+	return to->regs[REG_SP] == sp && w->u.valid_regs == ALL_REGS &&
 	       row->row.regs[REG_PC].how == REGISTER_REGISTER;
 }
 

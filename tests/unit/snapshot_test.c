@@ -176,6 +176,15 @@ static void a_return_address_in_a_register_is_followed(void **state)
 	w->stack[0] = ROOT + 5;
 	assert_int_equal(walk(w), END_ROOT);
 	EXPECT(w, IN_RDI, PLAIN + 5, ROOT + 5);
+	/* In a system call the pc is like a return address, too. */
+	w->s.is_exact = false;
+	w->s.regs[REG_PC] = IN_RDI + 2;
+	assert_int_equal(walk(w), END_ROOT);
+	EXPECT(w, IN_RDI + 2, PLAIN + 5, ROOT + 5);
+	/* Further up there is no such thing. */
+	w->s.regs[5] = IN_RDI + 5;
+	assert_int_equal(walk(w), END_EXPRESSION);
+	EXPECT(w, IN_RDI + 2, IN_RDI + 5);
 }
 
 static void an_expression_is_evaluated(void **state)
