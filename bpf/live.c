@@ -343,6 +343,7 @@ static int live_pump(struct source *src, struct profile *p, int timeout_ms)
 	follower_flush(l->follower);
 	if (now - l->last_expire_ns > NS_PER_S) {
 		processes_expire(l->processes, now - EXPIRE_NS);
+		targets_settle(&l->kernel.targets);
 		l->last_expire_ns = now;
 	}
 	err = profile_error(p);

@@ -204,26 +204,7 @@ int targets_fill(struct targets *t, struct weft_bpf *skel, const struct options 
 void targets_deinit(struct targets *t)
 {
 	pid_set_deinit(&t->pids);
-}
-
-/* The main thread of a process may end before others do. */
-static bool has_threads(pid_t pid)
-{
-	char path[64];
-	struct stat st;
-
-	snprintf(path, sizeof(path), "/proc/%d/task", pid);
-	return stat(path, &st) == 0 && st.st_nlink > 3;
-}
-
-static void end_process(struct targets *t, pid_t pid)
-{
-	uint32_t key = (uint32_t)pid;
-
-	if (has_threads(pid))
-		return;
-	pid_set_remove(&t->pids, pid);
-	bpf_map_delete_elem(t->pids_fd, &key);
+	pid_set_deinit(&t->ending);
 }
 
 bool targets_want(struct targets *t, const struct process_event *ev)
@@ -234,6 +215,7 @@ bool targets_want(struct targets *t, const struct process_event *ev)
 		return true;
 	if (ev->type == PROCESS_FORK && ev->pid != ev->parent) {
 		/* A pid is new: whatever had it before is gone. */
+		pid_set_remove(&t->ending, ev->pid);
 		if (t->follows_children && pid_set_has(&t->pids, ev->parent))
 			pid_set_add(&t->pids, ev->pid);
 		else
@@ -241,6 +223,47 @@ bool targets_want(struct targets *t, const struct process_event *ev)
 	}
 	is_wanted = pid_set_has(&t->pids, ev->pid);
 	if (is_wanted && ev->type == PROCESS_EXIT && ev->pid == ev->tid)
-		end_process(t, ev->pid);
+		pid_set_add(&t->ending, ev->pid);
 	return is_wanted;
+}
+
+/* True when nothing of it runs any more. The event comes before the memory is given back, which is
+   the process's time too; and the main thread may end before others do. */
+static bool is_gone(pid_t pid)
+{
+	char path[64], line[512], state = 0;
+	SCOPED(fclose) FILE *f = NULL;
+	const char *after;
+	struct stat st;
+
+	snprintf(path, sizeof(path), "/proc/%d/stat", pid);
+	f = fopen(path, "re");
+	if (!f || !fgets(line, sizeof(line), f))
+		return true;
+	after = strrchr(line, ')');
+	if (!after || sscanf(after + 1, " %c", &state) != 1 || (state != 'Z' && state != 'X'))
+		return false;
+	snprintf(path, sizeof(path), "/proc/%d/task", pid);
+	return stat(path, &st) || st.st_nlink <= 3;
+}
+
+void targets_settle(struct targets *t)
+{
+	struct pid_set left = { 0 };
+
+	for (size_t i = 0; i < t->ending.n_slots; i++) {
+		pid_t pid = t->ending.slots[i];
+		uint32_t key = (uint32_t)pid;
+
+		if (!pid)
+			continue;
+		if (!is_gone(pid)) {
+			pid_set_add(&left, pid);
+			continue;
+		}
+		pid_set_remove(&t->pids, pid);
+		bpf_map_delete_elem(t->pids_fd, &key);
+	}
+	pid_set_deinit(&t->ending);
+	t->ending = left;
 }

@@ -17,8 +17,9 @@ struct process_event;
 struct weft_bpf;
 
 struct targets {
-	uint32_t flags;	     /* enum target_flags */
-	struct pid_set pids; /* of which events matter, when flags has TARGET_PIDS alone */
+	uint32_t flags;	       /* enum target_flags */
+	struct pid_set pids;   /* of which events matter, when flags has TARGET_PIDS alone */
+	struct pid_set ending; /* that said they exit, and may be at it still */
 	bool follows_children;
 	int pids_fd; /* the map target_pids; borrowed */
 };
@@ -31,8 +32,9 @@ void targets_configure(const struct targets *t, struct weft_bpf *skel);
 int targets_fill(struct targets *t, struct weft_bpf *skel, const struct options *opt);
 void targets_deinit(struct targets *t);
 
-/* Follows forks and exits in both halves; true when the event is of a process that may be sampled.
- */
+/* Follows forks; true when the event is of a process that may be sampled. */
 bool targets_want(struct targets *t, const struct process_event *ev);
+/* Forgets targets that are gone, in both halves; to be called now and then. */
+void targets_settle(struct targets *t);
 
 #endif
