@@ -109,12 +109,14 @@ static inline const struct function *compiled_function(struct compiled *c, size_
 	return profile_get_function(c->profile, c->lines[i].function);
 }
 
-/* The name of the physical function at an address, or "". */
+/* The name of the physical function at an address, or "" when nobody knows it. */
 static inline const char *compiled_name(struct compiled *c, struct object *o, uint64_t vaddr)
 {
 	size_t n = compiled_lookup(c, o, vaddr);
 
-	return n ? profile_get_string(c->profile, compiled_function(c, n - 1)->name) : "";
+	if (!n || c->flags & LOCATION_UNNAMED)
+		return "";
+	return profile_get_string(c->profile, compiled_function(c, n - 1)->name);
 }
 
 #endif
