@@ -125,6 +125,22 @@ static int compare_codes(const void *a, const void *b)
 	return x->code < y->code ? -1 : x->code > y->code;
 }
 
+/* They are kept as long as their unit: without the room they grew in. */
+static void shrink(struct dwarf_abbrevs *a)
+{
+	void *list = realloc(a->list, a->n * sizeof(*a->list));
+	void *attrs = realloc(a->attrs, a->n_attrs * sizeof(*a->attrs));
+
+	if (list) {
+		a->list = list;
+		a->cap = a->n;
+	}
+	if (attrs) {
+		a->attrs = attrs;
+		a->cap_attrs = a->n_attrs;
+	}
+}
+
 /* only_code 0 reads the whole table, else up to and with this code. */
 int abbrevs_load(struct dwarf *d, const struct dwarf_unit *u, uint64_t only_code, struct dwarf_abbrevs *out)
 {
@@ -160,6 +176,8 @@ int abbrevs_load(struct dwarf *d, const struct dwarf_unit *u, uint64_t only_code
 	}
 	if (!is_sorted)
 		qsort(a.list, a.n, sizeof(*a.list), compare_codes);
+	if (a.n && a.n_attrs)
+		shrink(&a);
 	*out = a;
 	return 0;
 }

@@ -93,7 +93,7 @@ struct dwarf_unit {
 	struct dwarf_value ranges;
 	const char *comp_dir;
 	struct dwarf_abbrevs abbrevs;
-	/* By lines_load_files() and lines_load_rows(). */
+	/* By lines_path() and lines_load_rows(). */
 	struct dwarf_file *files;
 	uint32_t n_files;
 	bool has_files, has_rows, has_scopes;
@@ -190,6 +190,8 @@ const struct dwarf_scope *scopes_find(const struct dwarf_unit *u, uint64_t vaddr
 /* dwarf_line.c */
 int lines_load_rows(struct dwarf *d, struct dwarf_unit *u);
 const struct dwarf_row *lines_find(const struct dwarf_unit *u, uint64_t vaddr);
+
+/* dwarf_file.c */
 /* The path of a file by its number in the line table, or NULL. Stays until the next flush. */
 const char *lines_path(struct dwarf *d, struct dwarf_unit *u, uint64_t file);
 
