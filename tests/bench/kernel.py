@@ -63,6 +63,18 @@ def run_stats(fd):
     return int(info["run_cnt"]), int(info["run_time_ns"]), int(info["prog_type"]) == PROG_TYPE_PERF_EVENT
 
 
+def held_ids():
+    """Ids of the programs and maps that some process has a descriptor of."""
+    held = set()
+    for path in glob.glob("/proc/[0-9]*/fdinfo/*"):
+        try:
+            info = fdinfo(path)
+        except OSError:
+            continue
+        held.update(int(info[key]) for key in ("prog_id", "map_id") if key in info)
+    return held
+
+
 def map_bytes(pid):
     """Kernel memory of the BPF maps that a process holds."""
     sizes = {}
