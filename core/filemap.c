@@ -59,17 +59,20 @@ static void on_sigbus(int sig, siginfo_t *info, void *context)
 	void *page = (void *)(addr & ~(page_size - 1));
 
 	(void)context;
-	if (g && mmap(page, page_size, PROT_READ, MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED, -1, 0) == page)
+	if (g && mmap(page, page_size, PROT_READ, MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED, -1, 0) ==
+			 page)
 		atomic_store(&g->is_cut, true);
 	else
-		sigaction(sig, &old_action, NULL);	/* returning faults again, without us */
+		sigaction(sig, &old_action, NULL); /* returning faults again, without us */
 	errno = saved_errno;
 }
 
-/* Asked for each mapping: somebody else may have put a handler over ours. Called with the lock held. */
+/* Asked for each mapping: somebody else may have put a handler over ours. Called with the lock
+ * held. */
 static void install_handler(void)
 {
-	struct sigaction action = { .sa_sigaction = on_sigbus, .sa_flags = SA_SIGINFO | SA_ONSTACK };
+	struct sigaction action = { .sa_sigaction = on_sigbus,
+				    .sa_flags = SA_SIGINFO | SA_ONSTACK };
 	struct sigaction current;
 
 	sigemptyset(&action.sa_mask);

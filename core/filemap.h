@@ -16,7 +16,8 @@
 
 struct filemap;
 
-/* fd is only borrowed. NULL and *err: -EINVAL not a regular file, -EBADMSG empty, -ENOMEM, -errno. */
+/* fd is only borrowed. NULL and *err: -EINVAL not a regular file, -EBADMSG empty, -ENOMEM, -errno.
+ */
 struct filemap *filemap_new(int fd, int *err);
 void filemap_free(struct filemap *m);
 const void *filemap_data(const struct filemap *m);

@@ -18,12 +18,12 @@
 #include "core/reader.h"
 #include "core/scoped.h"
 
-#define MAX_DEBUG_FILE (UINT64_C(1) << 30)	/* the CRC has to read all of it */
+#define MAX_DEBUG_FILE (UINT64_C(1) << 30) /* the CRC has to read all of it */
 #define DEBUGINFOD_SECONDS 10
 
-struct wanted {		/* what a candidate has to agree with */
+struct wanted { /* what a candidate has to agree with */
 	const uint8_t *build_id;
-	size_t build_id_len;	/* 0: anything */
+	size_t build_id_len; /* 0: anything */
 	bool has_crc;
 	uint32_t crc;
 };
@@ -60,17 +60,18 @@ static bool agrees(const struct debug_file *f, const struct wanted *want)
 }
 
 /* Takes an open candidate if it is what is wanted; fd < 0: one that must not be opened. */
-static int take(const struct debug_search *search, int fd, const char *path, const struct wanted *want,
-		struct debug_file *out)
+static int take(const struct debug_search *search, int fd, const char *path,
+		const struct wanted *want, struct debug_file *out)
 {
 	struct debug_file f = { 0 };
 	struct stat st;
 	int err = 0;
 
-	if (fd >= 0 && fstat(fd, &st) == 0 && S_ISREG(st.st_mode) && (uint64_t)st.st_size <= MAX_DEBUG_FILE)
+	if (fd >= 0 && fstat(fd, &st) == 0 && S_ISREG(st.st_mode) &&
+	    (uint64_t)st.st_size <= MAX_DEBUG_FILE)
 		f.map = filemap_new(fd, &err);
-	if (f.map && !elf_file_init(&f.elf, filemap_data(f.map), filemap_len(f.map)) && agrees(&f, want) &&
-	    (f.path = strdup(path))) {
+	if (f.map && !elf_file_init(&f.elf, filemap_data(f.map), filemap_len(f.map)) &&
+	    agrees(&f, want) && (f.path = strdup(path))) {
 		*out = f;
 		return 0;
 	}
@@ -81,8 +82,8 @@ static int take(const struct debug_search *search, int fd, const char *path, con
 	return -ENOENT;
 }
 
-static int try_path(const struct debug_search *search, int root_fd, const char *path, const struct wanted *want,
-		    struct debug_file *out)
+static int try_path(const struct debug_search *search, int root_fd, const char *path,
+		    const struct wanted *want, struct debug_file *out)
 {
 	SCOPED(close) int own = root_fd < 0 ? open("/", O_PATH | O_CLOEXEC) : -1;
 	SCOPED(close) int located = located_below(root_fd < 0 ? own : root_fd, path, 0);
@@ -95,7 +96,8 @@ static int try_path(const struct debug_search *search, int root_fd, const char *
 	return fd == -EACCES || fd == -EPERM ? -ENOENT : take(search, fd, path, want, out);
 }
 
-static int try_build_id(const struct debug_search *search, const struct wanted *want, struct debug_file *out)
+static int try_build_id(const struct debug_search *search, const struct wanted *want,
+			struct debug_file *out)
 {
 	char hex[2 * sizeof(((struct elf_file *)0)->build_id) + 1] = "";
 
@@ -106,7 +108,8 @@ static int try_build_id(const struct debug_search *search, const struct wanted *
 	for (size_t i = 0; search->dirs[i]; i++) {
 		SCOPED(free) char *path = NULL;
 
-		if (asprintf(&path, "%s/.build-id/%.2s/%s.debug", search->dirs[i], hex, hex + 2) < 0)
+		if (asprintf(&path, "%s/.build-id/%.2s/%s.debug", search->dirs[i], hex, hex + 2) <
+		    0)
 			return -ENOMEM;
 		/* Files for a container may lie in it, or be brought by whoever profiles it. */
 		if (!try_path(search, search->root_fd, path, want, out) ||
@@ -117,7 +120,8 @@ static int try_build_id(const struct debug_search *search, const struct wanted *
 }
 
 /* The name and CRC in .gnu_debuglink; false for none or one that is refused. */
-static bool read_link(const struct debug_search *search, const struct elf_file *elf, const char **name, uint32_t *crc)
+static bool read_link(const struct debug_search *search, const struct elf_file *elf,
+		      const char **name, uint32_t *crc)
 {
 	struct elf_bytes bytes;
 	struct reader r;
@@ -128,15 +132,16 @@ static bool read_link(const struct debug_search *search, const struct elf_file *
 	*name = reader_string(&r, "debug link");
 	reader_skip(&r, -reader_offset(&r) & 3, "padding");
 	*crc = reader_u32(&r, "CRC of the debug file");
-	if (!reader_error(&r) && **name && !strchr(*name, '/') && strcmp(*name, "..") && strcmp(*name, "."))
+	if (!reader_error(&r) && **name && !strchr(*name, '/') && strcmp(*name, "..") &&
+	    strcmp(*name, "."))
 		return true;
 	if (search->refused)
 		++*search->refused;
 	return false;
 }
 
-static int try_link(const struct debug_search *search, const struct elf_file *elf, const char *path, struct wanted *want,
-		    struct debug_file *out)
+static int try_link(const struct debug_search *search, const struct elf_file *elf, const char *path,
+		    struct wanted *want, struct debug_file *out)
 {
 	const char *slash = strrchr(path, '/'), *name;
 	int dir_len = slash ? (int)(slash - path) : 0;
@@ -151,8 +156,8 @@ static int try_link(const struct debug_search *search, const struct elf_file *el
 		if (i < 2)
 			len = asprintf(&at, "%.*s/%s%s", dir_len, path, i ? ".debug/" : "", name);
 		else
-			len = asprintf(&at, "%s%s%.*s/%s", search->dirs[i - 2], *path == '/' ? "" : "/", dir_len,
-				       path, name);
+			len = asprintf(&at, "%s%s%.*s/%s", search->dirs[i - 2],
+				       *path == '/' ? "" : "/", dir_len, path, name);
 		if (len < 0)
 			return -ENOMEM;
 		/* A link may name the file it is in. */
@@ -173,7 +178,8 @@ static int give_up_late(debuginfod_client *client, long a, long b)
 	return now.tv_sec >= *deadline;
 }
 
-static int try_debuginfod(const struct debug_search *search, const struct wanted *want, struct debug_file *out)
+static int try_debuginfod(const struct debug_search *search, const struct wanted *want,
+			  struct debug_file *out)
 {
 	SCOPED(close) int fd = -1;
 	SCOPED(free) char *path = NULL;
@@ -192,7 +198,8 @@ static int try_debuginfod(const struct debug_search *search, const struct wanted
 	debuginfod_set_progressfn(client, give_up_late);
 	fd = debuginfod_find_debuginfo(client, want->build_id, (int)want->build_id_len, &path);
 	if (fd < 0 && give_up_late(client, 0, 0)) {
-		log_debug("debuginfod took more than %d s and is not asked again", DEBUGINFOD_SECONDS);
+		log_debug("debuginfod took more than %d s and is not asked again",
+			  DEBUGINFOD_SECONDS);
 		*search->debuginfod = false;
 	}
 	debuginfod_end(client);
@@ -213,8 +220,8 @@ int debug_file_find(const struct debug_search *search, const struct elf_file *el
 	return err;
 }
 
-int debug_file_find_alt(const struct debug_search *search, const struct elf_file *elf, const char *path,
-			struct debug_file *out)
+int debug_file_find_alt(const struct debug_search *search, const struct elf_file *elf,
+			const char *path, struct debug_file *out)
 {
 	const char *slash = strrchr(path, '/'), *name;
 	SCOPED(free) char *beside = NULL;
@@ -232,8 +239,10 @@ int debug_file_find_alt(const struct debug_search *search, const struct elf_file
 		return -ENOENT;
 	if (!try_build_id(search, &want, out))
 		return 0;
-	/* This name is a path, "../" and all: it stays below the root, and the build id must agree. */
-	if (*name != '/' && slash && asprintf(&beside, "%.*s/%s", (int)(slash - path), path, name) < 0)
+	/* This name is a path, "../" and all: it stays below the root, and the build id must agree.
+	 */
+	if (*name != '/' && slash &&
+	    asprintf(&beside, "%.*s/%s", (int)(slash - path), path, name) < 0)
 		return -ENOMEM;
 	return try_path(search, search->root_fd, beside ? beside : name, &want, out);
 }

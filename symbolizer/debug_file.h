@@ -19,14 +19,14 @@
 struct filemap;
 
 struct debug_search {
-	const char *const *dirs;	/* NULL-terminated */
-	int root_fd;			/* -1: our own root */
-	bool *debuginfod;		/* asked when true; becomes false when a server took too long */
-	uint64_t *refused;		/* counts */
+	const char *const *dirs; /* NULL-terminated */
+	int root_fd;		 /* -1: our own root */
+	bool *debuginfod;	 /* asked when true; becomes false when a server took too long */
+	uint64_t *refused;	 /* counts */
 };
 
 struct debug_file {
-	struct filemap *map;	/* NULL: none */
+	struct filemap *map; /* NULL: none */
 	struct elf_file elf;
 	char *path;
 };
@@ -35,8 +35,8 @@ struct debug_file {
 int debug_file_find(const struct debug_search *search, const struct elf_file *elf, const char *path,
 		    struct debug_file *out);
 /* The DWZ file that a debug file (or object) refers to by .gnu_debugaltlink. */
-int debug_file_find_alt(const struct debug_search *search, const struct elf_file *elf, const char *path,
-			struct debug_file *out);
+int debug_file_find_alt(const struct debug_search *search, const struct elf_file *elf,
+			const char *path, struct debug_file *out);
 void debug_file_deinit(struct debug_file *f);
 
 #endif

@@ -12,7 +12,7 @@
 
 #define MAX_MANGLED (64 * 1024)
 #define MAX_DEMANGLED (64 * 1024)
-#define RUST_HASH_LEN 19	/* "::h" and 16 hex digits */
+#define RUST_HASH_LEN 19 /* "::h" and 16 hex digits */
 
 /* libiberty hands a name out in pieces. */
 struct text {
@@ -26,7 +26,7 @@ static void text_add(const char *piece, size_t len, void *ctx)
 	struct text *t = ctx;
 
 	if (!len)
-		return;	/* piece may be NULL then */
+		return; /* piece may be NULL then */
 	if (t->is_bad || len > MAX_DEMANGLED - t->len) {
 		t->is_bad = true;
 		return;
@@ -47,7 +47,8 @@ static void text_add(const char *piece, size_t len, void *ctx)
 	t->bytes[t->len] = 0;
 }
 
-/* What a legacy Rust symbol ends in: "::h" and 16 hex digits of a hash that means nothing to people. */
+/* What a legacy Rust symbol ends in: "::h" and 16 hex digits of a hash that means nothing to
+ * people. */
 static void cut_rust_hash(char *name)
 {
 	size_t len = strlen(name);
@@ -62,7 +63,8 @@ static void cut_rust_hash(char *name)
 
 static bool is_rust_v0(const char *name)
 {
-	return name[0] == '_' && name[1] == 'R' && (isupper((unsigned char)name[2]) || isdigit((unsigned char)name[2]));
+	return name[0] == '_' && name[1] == 'R' &&
+	       (isupper((unsigned char)name[2]) || isdigit((unsigned char)name[2]));
 }
 
 /* Does a mangled C++ name look like legacy Rust: _ZN...17h<16 hex digits>E? */
@@ -70,8 +72,8 @@ static bool is_rust_legacy(const char *name, size_t len)
 {
 	const char *hash = name + len - 20;
 
-	return len > 24 && !strncmp(name, "_ZN", 3) && name[len - 1] == 'E' && !strncmp(hash, "17h", 3) &&
-	       strspn(hash + 3, "0123456789abcdef") == 16;
+	return len > 24 && !strncmp(name, "_ZN", 3) && name[len - 1] == 'E' &&
+	       !strncmp(hash, "17h", 3) && strspn(hash + 3, "0123456789abcdef") == 16;
 }
 
 static char *demangle_whole(const char *name)

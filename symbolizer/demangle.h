@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* C++ (Itanium) and Rust (legacy and v0) names for people, by libiberty. Bounded for hostile names. */
+/* C++ (Itanium) and Rust (legacy and v0) names for people, by libiberty. Bounded for hostile names.
+ */
 #ifndef SYMBOLIZER_DEMANGLE_H
 #define SYMBOLIZER_DEMANGLE_H
 

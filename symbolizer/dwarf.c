@@ -106,7 +106,7 @@ size_t dwarf_find(struct dwarf *d, uint64_t vaddr, struct dwarf_frame *out, size
 
 	if (!u || !max)
 		return 0;
-	scopes_load(d, u);	/* what is damaged is not there; the rest is good */
+	scopes_load(d, u); /* what is damaged is not there; the rest is good */
 	lines_load_rows(d, u);
 	s = scopes_find(u, vaddr);
 	row = lines_find(u, vaddr);

@@ -24,17 +24,19 @@ struct dwarf_section {
 
 struct dwarf_input {
 	struct dwarf_section info, abbrev, str, line, line_str, ranges, rnglists, addr, str_offsets;
-	uint64_t text_start, text_end;	/* code lies between; what claims to be elsewhere was discarded by the linker */
-	struct dwarf *alt;		/* the DWZ file, or NULL; borrowed */
-	bool is_alt;			/* this is one: it may have strings only */
+	uint64_t text_start, text_end; /* code lies between; what claims to be elsewhere was
+					  discarded by the linker */
+	struct dwarf *alt;	       /* the DWZ file, or NULL; borrowed */
+	bool is_alt;		       /* this is one: it may have strings only */
 };
 
-struct dwarf_frame {		/* borrowed until the next call */
-	const char *name;	/* qualified when it has no linkage name; NULL is unknown (only a line then) */
-	const char *linkage_name;	/* or NULL */
-	const char *file;	/* of `line`; NULL is unknown */
-	uint32_t decl_line;	/* where the function begins, when that is in `file`; else 0 */
-	uint32_t line, column;	/* 0 is unknown */
+struct dwarf_frame {	  /* borrowed until the next call */
+	const char *name; /* qualified when it has no linkage name; NULL is unknown (only a line
+			     then) */
+	const char *linkage_name; /* or NULL */
+	const char *file;	  /* of `line`; NULL is unknown */
+	uint32_t decl_line;	  /* where the function begins, when that is in `file`; else 0 */
+	uint32_t line, column;	  /* 0 is unknown */
 };
 
 /* 0; -ENOENT no units; -EBADMSG; -ENOMEM. Sections stay the caller's. */

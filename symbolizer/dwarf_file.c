@@ -41,7 +41,8 @@ int program_open(const struct dwarf *d, const struct dwarf_unit *u, struct dwarf
 	p->line_base = (int8_t)reader_u8(&r, "line base");
 	p->line_range = reader_u8(&r, "line range");
 	p->opcode_base = reader_u8(&r, "opcode base");
-	p->opcode_lens = reader_bytes(&r, p->opcode_base ? p->opcode_base - 1u : 0, "opcode lengths");
+	p->opcode_lens =
+		reader_bytes(&r, p->opcode_base ? p->opcode_base - 1u : 0, "opcode lengths");
 	p->tables = r;
 	if (!p->line_range || !p->opcode_base)
 		return -EBADMSG;
@@ -77,7 +78,8 @@ static const char *dir_of(const struct names *dirs, uint64_t index)
 }
 
 /* DWARF 2 to 4: directory 0 is the compilation directory, files count from 1. */
-static int read_old_tables(const struct dwarf_unit *u, struct reader *r, struct names *dirs, struct names *files)
+static int read_old_tables(const struct dwarf_unit *u, struct reader *r, struct names *dirs,
+			   struct names *files)
 {
 	int err = names_add(dirs, NULL, u->comp_dir);
 	const char *name;
@@ -89,17 +91,21 @@ static int read_old_tables(const struct dwarf_unit *u, struct reader *r, struct 
 	while (!err && (name = reader_string(r, "file name")) && *name) {
 		uint64_t dir = read_uleb(r);
 
-		read_uleb(r);	/* time */
-		read_uleb(r);	/* length */
+		read_uleb(r); /* time */
+		read_uleb(r); /* length */
 		err = names_add(files, dir_of(dirs, dir), name);
 	}
 	return err;
 }
 
 /* DWARF 5: a table says of which fields an entry is made. */
-static int read_new_table(const struct dwarf *d, struct dwarf_program *p, const struct names *dirs, struct names *out)
+static int read_new_table(const struct dwarf *d, struct dwarf_program *p, const struct names *dirs,
+			  struct names *out)
 {
-	struct { uint64_t content; struct dwarf_attr form; } formats[MAX_FORMATS];
+	struct {
+		uint64_t content;
+		struct dwarf_attr form;
+	} formats[MAX_FORMATS];
 	size_t n_formats = reader_u8(&p->tables, "format count"), n;
 	int err = 0;
 
@@ -145,7 +151,7 @@ static int load_files(struct dwarf *d, struct dwarf_unit *u)
 	u->files = files.n ? realloc(files.list, files.n * sizeof(*files.list)) : NULL;
 	if (!u->files)
 		u->files = files.list;
-	u->n_files = (uint32_t)files.n;	/* those before an error are good */
+	u->n_files = (uint32_t)files.n; /* those before an error are good */
 	d->memory += files.n * sizeof(*files.list);
 	return err;
 }

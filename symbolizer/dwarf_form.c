@@ -39,24 +39,44 @@ uint64_t read_offset(struct reader *r, unsigned int size)
 static int form_len(const struct dwarf_unit *u, uint16_t form)
 {
 	switch (form) {
-	case DW_FORM_flag_present: case DW_FORM_implicit_const:
+	case DW_FORM_flag_present:
+	case DW_FORM_implicit_const:
 		return 0;
-	case DW_FORM_data1: case DW_FORM_ref1: case DW_FORM_flag: case DW_FORM_strx1: case DW_FORM_addrx1:
+	case DW_FORM_data1:
+	case DW_FORM_ref1:
+	case DW_FORM_flag:
+	case DW_FORM_strx1:
+	case DW_FORM_addrx1:
 		return 1;
-	case DW_FORM_data2: case DW_FORM_ref2: case DW_FORM_strx2: case DW_FORM_addrx2:
+	case DW_FORM_data2:
+	case DW_FORM_ref2:
+	case DW_FORM_strx2:
+	case DW_FORM_addrx2:
 		return 2;
-	case DW_FORM_strx3: case DW_FORM_addrx3:
+	case DW_FORM_strx3:
+	case DW_FORM_addrx3:
 		return 3;
-	case DW_FORM_data4: case DW_FORM_ref4: case DW_FORM_strx4: case DW_FORM_addrx4: case DW_FORM_ref_sup4:
+	case DW_FORM_data4:
+	case DW_FORM_ref4:
+	case DW_FORM_strx4:
+	case DW_FORM_addrx4:
+	case DW_FORM_ref_sup4:
 		return 4;
-	case DW_FORM_data8: case DW_FORM_ref8: case DW_FORM_ref_sig8: case DW_FORM_ref_sup8:
+	case DW_FORM_data8:
+	case DW_FORM_ref8:
+	case DW_FORM_ref_sig8:
+	case DW_FORM_ref_sup8:
 		return 8;
 	case DW_FORM_data16:
 		return 16;
 	case DW_FORM_addr:
 		return u->addr_size;
-	case DW_FORM_strp: case DW_FORM_line_strp: case DW_FORM_sec_offset: case DW_FORM_strp_sup:
-	case DW_FORM_GNU_ref_alt: case DW_FORM_GNU_strp_alt:
+	case DW_FORM_strp:
+	case DW_FORM_line_strp:
+	case DW_FORM_sec_offset:
+	case DW_FORM_strp_sup:
+	case DW_FORM_GNU_ref_alt:
+	case DW_FORM_GNU_strp_alt:
 		return u->offset_size;
 	case DW_FORM_ref_addr:
 		return u->version == 2 ? u->addr_size : u->offset_size;
@@ -93,14 +113,16 @@ static int grow(void **list, size_t *cap, size_t n, size_t size)
 	return 0;
 }
 
-static int read_attrs(const struct dwarf_unit *u, struct reader *r, struct dwarf_abbrevs *a, struct dwarf_abbrev *b)
+static int read_attrs(const struct dwarf_unit *u, struct reader *r, struct dwarf_abbrevs *a,
+		      struct dwarf_abbrev *b)
 {
 	b->first = (uint32_t)a->n_attrs;
 	b->n = 0;
 	b->fixed_len = 0;
 	while (!reader_error(r)) {
 		uint64_t at = read_uleb(r), form = read_uleb(r);
-		int64_t implicit = form == DW_FORM_implicit_const ? reader_sleb(r, "implicit constant") : 0;
+		int64_t implicit =
+			form == DW_FORM_implicit_const ? reader_sleb(r, "implicit constant") : 0;
 		int len;
 
 		if (!at && !form)
@@ -109,11 +131,13 @@ static int read_attrs(const struct dwarf_unit *u, struct reader *r, struct dwarf
 			return reader_fail(r, -EBADMSG, "DWARF form");
 		if (grow((void **)&a->attrs, &a->cap_attrs, a->n_attrs, sizeof(*a->attrs)) < 0)
 			return -ENOMEM;
-		a->attrs[a->n_attrs++] = (struct dwarf_attr){ at > UINT16_MAX ? 0 : (uint16_t)at, (uint16_t)form,
-							      (int32_t)implicit };
+		a->attrs[a->n_attrs++] = (struct dwarf_attr){ at > UINT16_MAX ? 0 : (uint16_t)at,
+							      (uint16_t)form, (int32_t)implicit };
 		b->n++;
 		len = form_len(u, (uint16_t)form);
-		b->fixed_len = len < 0 || b->fixed_len < 0 || b->fixed_len > INT32_MAX - 16 ? -1 : b->fixed_len + len;
+		b->fixed_len = len < 0 || b->fixed_len < 0 || b->fixed_len > INT32_MAX - 16
+				       ? -1
+				       : b->fixed_len + len;
 	}
 	return reader_error(r);
 }
@@ -142,7 +166,8 @@ static void shrink(struct dwarf_abbrevs *a)
 }
 
 /* only_code 0 reads the whole table, else up to and with this code. */
-int abbrevs_load(struct dwarf *d, const struct dwarf_unit *u, uint64_t only_code, struct dwarf_abbrevs *out)
+int abbrevs_load(struct dwarf *d, const struct dwarf_unit *u, uint64_t only_code,
+		 struct dwarf_abbrevs *out)
 {
 	struct reader r = section_reader(d->in.abbrev, u->abbrev_offset);
 	struct dwarf_abbrevs a = { 0 };
@@ -213,14 +238,21 @@ void value_skip(const struct dwarf_unit *u, struct reader *r, uint16_t form)
 	case DW_FORM_block4:
 		reader_skip(r, reader_u32(r, "block"), "block");
 		return;
-	case DW_FORM_block: case DW_FORM_exprloc:
+	case DW_FORM_block:
+	case DW_FORM_exprloc:
 		reader_skip(r, read_uleb(r), "block");
 		return;
 	case DW_FORM_sdata:
 		reader_sleb(r, "attribute");
 		return;
-	case DW_FORM_udata: case DW_FORM_ref_udata: case DW_FORM_strx: case DW_FORM_addrx: case DW_FORM_loclistx:
-	case DW_FORM_rnglistx: case DW_FORM_GNU_addr_index: case DW_FORM_GNU_str_index:
+	case DW_FORM_udata:
+	case DW_FORM_ref_udata:
+	case DW_FORM_strx:
+	case DW_FORM_addrx:
+	case DW_FORM_loclistx:
+	case DW_FORM_rnglistx:
+	case DW_FORM_GNU_addr_index:
+	case DW_FORM_GNU_str_index:
 		read_uleb(r);
 		return;
 	case DW_FORM_indirect:
@@ -245,7 +277,11 @@ struct dwarf_value value_read(const struct dwarf_unit *u, struct reader *r, stru
 	int len = form_len(u, attr.form);
 
 	switch (attr.form) {
-	case DW_FORM_data1: case DW_FORM_data2: case DW_FORM_data4: case DW_FORM_data8: case DW_FORM_flag:
+	case DW_FORM_data1:
+	case DW_FORM_data2:
+	case DW_FORM_data4:
+	case DW_FORM_data8:
+	case DW_FORM_flag:
 		return number(VALUE_NUMBER, read_offset(r, (unsigned int)len));
 	case DW_FORM_udata:
 		return number(VALUE_NUMBER, read_uleb(r));
@@ -257,7 +293,10 @@ struct dwarf_value value_read(const struct dwarf_unit *u, struct reader *r, stru
 		return number(VALUE_NUMBER, 1);
 	case DW_FORM_addr:
 		return number(VALUE_ADDRESS, read_offset(r, (unsigned int)len));
-	case DW_FORM_addrx1: case DW_FORM_addrx2: case DW_FORM_addrx3: case DW_FORM_addrx4:
+	case DW_FORM_addrx1:
+	case DW_FORM_addrx2:
+	case DW_FORM_addrx3:
+	case DW_FORM_addrx4:
 		return number(VALUE_ADDRESS_INDEX, read_offset(r, (unsigned int)len));
 	case DW_FORM_addrx:
 		return number(VALUE_ADDRESS_INDEX, read_uleb(r));
@@ -267,19 +306,28 @@ struct dwarf_value value_read(const struct dwarf_unit *u, struct reader *r, stru
 		return number(VALUE_STRING_OFFSET, read_offset(r, (unsigned int)len));
 	case DW_FORM_line_strp:
 		return number(VALUE_LINE_STRING, read_offset(r, (unsigned int)len));
-	case DW_FORM_strx1: case DW_FORM_strx2: case DW_FORM_strx3: case DW_FORM_strx4:
+	case DW_FORM_strx1:
+	case DW_FORM_strx2:
+	case DW_FORM_strx3:
+	case DW_FORM_strx4:
 		return number(VALUE_STRING_INDEX, read_offset(r, (unsigned int)len));
 	case DW_FORM_strx:
 		return number(VALUE_STRING_INDEX, read_uleb(r));
-	case DW_FORM_strp_sup: case DW_FORM_GNU_strp_alt:
+	case DW_FORM_strp_sup:
+	case DW_FORM_GNU_strp_alt:
 		return number(VALUE_ALT_STRING, read_offset(r, (unsigned int)len));
-	case DW_FORM_ref1: case DW_FORM_ref2: case DW_FORM_ref4: case DW_FORM_ref8:
+	case DW_FORM_ref1:
+	case DW_FORM_ref2:
+	case DW_FORM_ref4:
+	case DW_FORM_ref8:
 		return number(VALUE_REF, u->offset + read_offset(r, (unsigned int)len));
 	case DW_FORM_ref_udata:
 		return number(VALUE_REF, u->offset + read_uleb(r));
 	case DW_FORM_ref_addr:
 		return number(VALUE_REF, read_offset(r, (unsigned int)len));
-	case DW_FORM_ref_sup4: case DW_FORM_ref_sup8: case DW_FORM_GNU_ref_alt:
+	case DW_FORM_ref_sup4:
+	case DW_FORM_ref_sup8:
+	case DW_FORM_GNU_ref_alt:
 		return number(VALUE_ALT_REF, read_offset(r, (unsigned int)len));
 	case DW_FORM_sec_offset:
 		return number(VALUE_OFFSET, read_offset(r, (unsigned int)len));
@@ -299,7 +347,8 @@ static const char *string_at(struct dwarf_section s, uint64_t offset)
 	return reader_string(&r, "DWARF string");
 }
 
-const char *value_string(const struct dwarf *d, const struct dwarf_unit *u, const struct dwarf_value *v)
+const char *value_string(const struct dwarf *d, const struct dwarf_unit *u,
+			 const struct dwarf_value *v)
 {
 	struct reader r;
 	uint64_t at;
@@ -325,7 +374,8 @@ const char *value_string(const struct dwarf *d, const struct dwarf_unit *u, cons
 	}
 }
 
-bool value_address(const struct dwarf *d, const struct dwarf_unit *u, const struct dwarf_value *v, uint64_t *out)
+bool value_address(const struct dwarf *d, const struct dwarf_unit *u, const struct dwarf_value *v,
+		   uint64_t *out)
 {
 	struct reader r;
 	uint64_t at;
@@ -334,7 +384,8 @@ bool value_address(const struct dwarf *d, const struct dwarf_unit *u, const stru
 		*out = v->number;
 		return true;
 	}
-	if (v->kind != VALUE_ADDRESS_INDEX || __builtin_mul_overflow(v->number, u->addr_size, &at) ||
+	if (v->kind != VALUE_ADDRESS_INDEX ||
+	    __builtin_mul_overflow(v->number, u->addr_size, &at) ||
 	    __builtin_add_overflow(at, u->addr_base, &at))
 		return false;
 	r = section_reader(d->in.addr, at);
@@ -349,5 +400,7 @@ uint64_t value_ref(const struct dwarf_value *v)
 {
 	if (v->number & ORIGIN_ALT)
 		return 0;
-	return v->kind == VALUE_REF ? v->number : v->kind == VALUE_ALT_REF ? v->number | ORIGIN_ALT : 0;
+	return v->kind == VALUE_REF	  ? v->number
+	       : v->kind == VALUE_ALT_REF ? v->number | ORIGIN_ALT
+					  : 0;
 }

@@ -8,7 +8,7 @@
 
 #define MAX_ROWS (8 << 20)
 
-struct wide_row {		/* while the program runs */
+struct wide_row { /* while the program runs */
 	uint64_t addr;
 	uint32_t line;
 	uint16_t file, column;
@@ -25,7 +25,7 @@ struct machine {
 	uint64_t addr, file, line, column;
 	struct wide_row *rows;
 	size_t n_rows, cap_rows;
-	size_t first;		/* row of the sequence that is open */
+	size_t first; /* row of the sequence that is open */
 	struct sequence *sequences;
 	size_t n_sequences, cap_sequences;
 };
@@ -43,12 +43,13 @@ static int add_row(struct machine *m, uint32_t line)
 	struct wide_row *last = m->n_rows > m->first ? &m->rows[m->n_rows - 1] : NULL;
 
 	if (last && row.addr < last->addr && line != ROW_END)
-		return 0;	/* addresses only grow within a sequence */
+		return 0; /* addresses only grow within a sequence */
 	if (last && row.addr == last->addr && line != ROW_END) {
-		*last = row;	/* the last row at an address is the one that holds */
+		*last = row; /* the last row at an address is the one that holds */
 		return 0;
 	}
-	if (last && line != ROW_END && last->line == row.line && last->file == row.file && last->column == row.column)
+	if (last && line != ROW_END && last->line == row.line && last->file == row.file &&
+	    last->column == row.column)
 		return 0;
 	if (m->n_rows >= MAX_ROWS)
 		return -E2BIG;
@@ -133,7 +134,9 @@ static int standard(struct machine *m, struct reader *r, uint8_t code)
 	case DW_LNS_fixed_advance_pc:
 		m->addr += reader_u16(r, "address advance");
 		return 0;
-	case DW_LNS_negate_stmt: case DW_LNS_set_basic_block: case DW_LNS_set_prologue_end:
+	case DW_LNS_negate_stmt:
+	case DW_LNS_set_basic_block:
+	case DW_LNS_set_prologue_end:
 	case DW_LNS_set_epilogue_begin:
 		return 0;
 	default:
@@ -156,7 +159,8 @@ static int run(struct machine *m)
 		if (code >= p->opcode_base) {
 			code = (uint8_t)(code - p->opcode_base);
 			m->addr += (uint64_t)(code / p->line_range) * p->min_len;
-			m->line = (uint32_t)(m->line + (uint64_t)(int64_t)(p->line_base + code % p->line_range));
+			m->line = (uint32_t)(m->line + (uint64_t)(int64_t)(p->line_base +
+									   code % p->line_range));
 			err = add_row(m, (uint32_t)m->line);
 		} else if (!code) {
 			err = extended(m, &r);
@@ -171,7 +175,9 @@ static int compare_sequences(const void *a, const void *b)
 {
 	const struct sequence *x = a, *y = b;
 
-	return x->start != y->start ? (x->start < y->start ? -1 : 1) : x->first < y->first ? -1 : x->first > y->first;
+	return x->start != y->start  ? (x->start < y->start ? -1 : 1)
+	       : x->first < y->first ? -1
+				     : x->first > y->first;
 }
 
 /* Sequences in order of their addresses, and rows small. */
@@ -192,8 +198,9 @@ static int pack(struct dwarf_unit *u, struct machine *m)
 		for (size_t k = 0; k < s->n; k++) {
 			const struct wide_row *row = &m->rows[s->first + k];
 
-			u->rows[u->n_rows++] = (struct dwarf_row){ (uint32_t)(row->addr - u->row_base), row->line,
-								   row->file, row->column };
+			u->rows[u->n_rows++] =
+				(struct dwarf_row){ (uint32_t)(row->addr - u->row_base), row->line,
+						    row->file, row->column };
 		}
 	}
 	return 0;
@@ -216,7 +223,7 @@ int lines_load_rows(struct dwarf *d, struct dwarf_unit *u)
 	if (!has_work(d))
 		return -E2BIG;
 	d->work += reader_left(&p.code);
-	err = run(&m);	/* sequences before an error are good */
+	err = run(&m); /* sequences before an error are good */
 	if (pack(u, &m) < 0)
 		err = -ENOMEM;
 	free(m.rows);

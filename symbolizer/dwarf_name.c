@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-/* Names of functions: along abstract origins and specifications (DWARF 5 sections 3.3.8 and 2.13.2). */
+/* Names of functions: along abstract origins and specifications (DWARF 5 sections 3.3.8
+ * and 2.13.2). */
 #include <dwarf.h>
 #include <errno.h>
 #include <stdio.h>
@@ -10,12 +11,12 @@
 #include "symbolizer/dwarf_unit.h"
 
 #define MAX_HOPS 8
-#define MAX_QUALIFIERS 64	/* nesting of namespaces and classes that is followed */
+#define MAX_QUALIFIERS 64 /* nesting of namespaces and classes that is followed */
 #define MAX_QUALIFIED 4096
 
 struct name_attrs {
 	const char *name, *linkage_name;
-	uint64_t file, line, next;	/* next: DIE that says the rest */
+	uint64_t file, line, next; /* next: DIE that says the rest */
 	bool has_file;
 };
 
@@ -27,7 +28,8 @@ static uint64_t ref_from(const struct dwarf_value *v, bool is_alt)
 	return is_alt && ref ? ref | ORIGIN_ALT : ref;
 }
 
-static int read_die(struct dwarf *d, struct dwarf_unit *u, uint64_t offset, bool is_alt, struct name_attrs *out)
+static int read_die(struct dwarf *d, struct dwarf_unit *u, uint64_t offset, bool is_alt,
+		    struct name_attrs *out)
 {
 	struct reader r;
 	const struct dwarf_abbrev *b;
@@ -59,11 +61,13 @@ static int read_die(struct dwarf *d, struct dwarf_unit *u, uint64_t offset, bool
 
 static bool is_qualifier(uint16_t tag)
 {
-	return tag == DW_TAG_namespace || tag == DW_TAG_class_type || tag == DW_TAG_structure_type ||
-	       tag == DW_TAG_union_type || tag == DW_TAG_module || tag == DW_TAG_interface_type;
+	return tag == DW_TAG_namespace || tag == DW_TAG_class_type ||
+	       tag == DW_TAG_structure_type || tag == DW_TAG_union_type || tag == DW_TAG_module ||
+	       tag == DW_TAG_interface_type;
 }
 
-/* One step of the search for the DIE at target: the name of the DIE at r and where its sibling is. */
+/* One step of the search for the DIE at target: the name of the DIE at r and where its sibling is.
+ */
 static void read_qualifier(const struct dwarf *d, const struct dwarf_unit *u, struct reader *r,
 			   const struct dwarf_abbrev *b, const char **name, uint64_t *sibling)
 {
@@ -82,8 +86,10 @@ static void read_qualifier(const struct dwarf *d, const struct dwarf_unit *u, st
 		*name = b->tag == DW_TAG_namespace ? "(anonymous namespace)" : "(anonymous)";
 }
 
-/* Names of the DIEs around target, outermost first. Returns how many; 0 also when it is not found. */
-static size_t find_qualifiers(struct dwarf *d, const struct dwarf_unit *u, uint64_t target, const char **names)
+/* Names of the DIEs around target, outermost first. Returns how many; 0 also when it is not found.
+ */
+static size_t find_qualifiers(struct dwarf *d, const struct dwarf_unit *u, uint64_t target,
+			      const char **names)
 {
 	struct reader r = unit_reader(d, u, u->first_die);
 	size_t depth = 0, n = 0;
@@ -94,7 +100,7 @@ static size_t find_qualifiers(struct dwarf *d, const struct dwarf_unit *u, uint6
 		const char *name;
 		uint64_t sibling;
 
-		if (!b) {	/* the end of the children */
+		if (!b) { /* the end of the children */
 			if (!depth)
 				return 0;
 			depth--;
@@ -119,7 +125,8 @@ static size_t find_qualifiers(struct dwarf *d, const struct dwarf_unit *u, uint6
 	return n;
 }
 
-static const char *qualify(struct dwarf *d, const struct dwarf_unit *u, uint64_t offset, const char *name)
+static const char *qualify(struct dwarf *d, const struct dwarf_unit *u, uint64_t offset,
+			   const char *name)
 {
 	const char *qualifiers[MAX_QUALIFIERS];
 	char whole[MAX_QUALIFIED];

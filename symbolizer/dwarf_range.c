@@ -6,16 +6,18 @@
 
 #include "symbolizer/dwarf_unit.h"
 
-#define MAX_RANGES (1 << 20)	/* of one unit, or of all units in the map */
-#define PADDING 16		/* functions are aligned to it; closer ranges become one */
+#define MAX_RANGES (1 << 20) /* of one unit, or of all units in the map */
+#define PADDING 16	     /* functions are aligned to it; closer ranges become one */
 
-int ranges_add(const struct dwarf *d, struct dwarf_ranges *list, uint64_t start, uint64_t end, uint32_t tag)
+int ranges_add(const struct dwarf *d, struct dwarf_ranges *list, uint64_t start, uint64_t end,
+	       uint32_t tag)
 {
 	struct dwarf_range *last = list->n ? &list->list[list->n - 1] : NULL;
 
 	if (start >= end || start < d->in.text_start || end > d->in.text_end)
 		return 0;
-	if (last && last->tag == tag && list == &d->map && start >= last->end && start - last->end < PADDING) {
+	if (last && last->tag == tag && list == &d->map && start >= last->end &&
+	    start - last->end < PADDING) {
 		last->end = end;
 		return 0;
 	}
@@ -72,8 +74,8 @@ static uint64_t indexed(const struct dwarf *d, const struct dwarf_unit *u, struc
 }
 
 /* One entry of a list; *end is 0 for one that only sets the base. False at the end. */
-static bool read_entry(const struct dwarf *d, const struct dwarf_unit *u, struct reader *r, uint64_t *base,
-		       uint64_t *start, uint64_t *end)
+static bool read_entry(const struct dwarf *d, const struct dwarf_unit *u, struct reader *r,
+		       uint64_t *base, uint64_t *start, uint64_t *end)
 {
 	*start = *end = 0;
 	switch (reader_u8(r, "range list entry")) {
@@ -103,7 +105,7 @@ static bool read_entry(const struct dwarf *d, const struct dwarf_unit *u, struct
 		*start = read_offset(r, u->addr_size);
 		*end = *start + read_uleb(r);
 		return true;
-	default:	/* DW_RLE_end_of_list, and what nobody knows */
+	default: /* DW_RLE_end_of_list, and what nobody knows */
 		return false;
 	}
 }
@@ -121,8 +123,8 @@ static int read_new_list(struct dwarf *d, const struct dwarf_unit *u, uint64_t o
 	return err ? err : count_work(d, &r, offset);
 }
 
-int ranges_read(struct dwarf *d, const struct dwarf_unit *u, const struct dwarf_value *v, uint32_t tag,
-		struct dwarf_ranges *out)
+int ranges_read(struct dwarf *d, const struct dwarf_unit *u, const struct dwarf_value *v,
+		uint32_t tag, struct dwarf_ranges *out)
 {
 	uint64_t offset = v->number;
 
@@ -139,5 +141,6 @@ int ranges_read(struct dwarf *d, const struct dwarf_unit *u, const struct dwarf_
 	} else if (v->kind != VALUE_OFFSET && v->kind != VALUE_NUMBER) {
 		return -EBADMSG;
 	}
-	return u->version >= 5 ? read_new_list(d, u, offset, tag, out) : read_old_list(d, u, offset, tag, out);
+	return u->version >= 5 ? read_new_list(d, u, offset, tag, out)
+			       : read_old_list(d, u, offset, tag, out);
 }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * The scopes of a unit: its subprograms and inlined calls as a flat list of intervals, each with its
- * innermost scope, from one pass over the unit's DIEs (DWARF 5 sections 3.3.3 and 3.3.8).
+ * The scopes of a unit: its subprograms and inlined calls as a flat list of intervals, each with
+ * its innermost scope, from one pass over the unit's DIEs (DWARF 5 sections 3.3.3 and 3.3.8).
  */
 #include <dwarf.h>
 #include <errno.h>
@@ -20,7 +20,7 @@ struct builder {
 	struct dwarf_scope *scopes;
 	size_t n_scopes, cap_scopes;
 	struct dwarf_ranges ranges;	/* tag: index of the scope */
-	uint32_t levels[MAX_DIE_DEPTH];	/* scope + 1 that the children at each depth belong to */
+	uint32_t levels[MAX_DIE_DEPTH]; /* scope + 1 that the children at each depth belong to */
 };
 
 struct scope_attrs {
@@ -28,7 +28,8 @@ struct scope_attrs {
 	uint64_t call_file, call_line, call_column;
 };
 
-static void read_attrs(const struct builder *b, struct reader *r, const struct dwarf_abbrev *abbrev, struct scope_attrs *out)
+static void read_attrs(const struct builder *b, struct reader *r, const struct dwarf_abbrev *abbrev,
+		       struct scope_attrs *out)
 {
 	*out = (struct scope_attrs){ 0 };
 	for (uint32_t i = 0; i < abbrev->n; i++) {
@@ -92,8 +93,8 @@ static uint16_t clip16(uint64_t n)
 }
 
 /* A DIE with code becomes a scope; *level is what its children belong to. */
-static int add_scope(struct builder *b, struct reader *r, const struct dwarf_abbrev *abbrev, uint64_t offset,
-		     uint32_t *level)
+static int add_scope(struct builder *b, struct reader *r, const struct dwarf_abbrev *abbrev,
+		     uint64_t offset, uint32_t *level)
 {
 	bool is_inlined = abbrev->tag == DW_TAG_inlined_subroutine;
 	struct dwarf_scope s = { .origin = offset, .parent = is_inlined ? *level : 0 };
@@ -151,7 +152,8 @@ static int walk(struct builder *b)
 
 	while (!err && !reader_at_end(&r)) {
 		uint64_t offset = reader_offset(&r), code = read_uleb(&r);
-		const struct dwarf_abbrev *abbrev = code ? abbrevs_find(&b->u->abbrevs, code) : NULL;
+		const struct dwarf_abbrev *abbrev =
+			code ? abbrevs_find(&b->u->abbrevs, code) : NULL;
 		uint32_t level = b->levels[depth];
 
 		if (!code) {
@@ -192,14 +194,14 @@ static int compare_ranges(const void *a, const void *b, void *scopes)
 
 struct open_range {
 	uint64_t end;
-	uint32_t scope;		/* + 1 */
+	uint32_t scope; /* + 1 */
 };
 
 struct flattener {
 	struct dwarf_unit *u;
 	struct open_range stack[MAX_SCOPE_DEPTH + 2];
 	size_t n;
-	uint32_t root;		/* the subprogram that is open, + 1 */
+	uint32_t root; /* the subprogram that is open, + 1 */
 };
 
 static void emit(struct dwarf_unit *u, uint64_t addr, uint32_t scope)
@@ -209,7 +211,8 @@ static void emit(struct dwarf_unit *u, uint64_t addr, uint32_t scope)
 	if (last && last->addr == addr - u->base)
 		last->scope = scope;
 	else if (!last || last->scope != scope)
-		u->intervals[u->n_intervals++] = (struct dwarf_interval){ (uint32_t)(addr - u->base), scope };
+		u->intervals[u->n_intervals++] =
+			(struct dwarf_interval){ (uint32_t)(addr - u->base), scope };
 }
 
 static void close_until(struct flattener *f, uint64_t addr)
@@ -228,7 +231,8 @@ static uint32_t root_of(const struct builder *b, uint32_t scope)
 	return scope;
 }
 
-static void flatten_one(struct flattener *f, const struct builder *b, const struct dwarf_range *range)
+static void flatten_one(struct flattener *f, const struct builder *b,
+			const struct dwarf_range *range)
 {
 	uint64_t end = range->end;
 

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-/* The list of units, their root DIEs, and the map from code to unit (DWARF 5 sections 7.5.1 and 3.1). */
+/* The list of units, their root DIEs, and the map from code to unit (DWARF 5 sections 7.5.1
+ * and 3.1). */
 #include <dwarf.h>
 #include <errno.h>
 #include <stdlib.h>
@@ -8,7 +9,7 @@
 #include "symbolizer/dwarf_unit.h"
 
 #define MAX_UNITS (1 << 20)
-#define MAX_OVERLAP 32	/* ranges looked at backwards from an address */
+#define MAX_OVERLAP 32 /* ranges looked at backwards from an address */
 
 struct reader unit_reader(const struct dwarf *d, const struct dwarf_unit *u, uint64_t offset)
 {
@@ -68,7 +69,7 @@ static int list_units(struct dwarf *d)
 		struct dwarf_unit u = { 0 };
 
 		if (read_unit_header(&r, &u) < 0)
-			break;	/* the units before it are good */
+			break; /* the units before it are good */
 		reader_seek(&r, u.end, "next unit");
 		if (!is_supported(&u))
 			continue;
@@ -92,7 +93,8 @@ struct root {
 	uint64_t language;
 };
 
-static void root_attr(struct dwarf_unit *u, struct root *root, uint16_t at, const struct dwarf_value *v)
+static void root_attr(struct dwarf_unit *u, struct root *root, uint16_t at,
+		      const struct dwarf_value *v)
 {
 	switch (at) {
 	case DW_AT_low_pc:
@@ -115,7 +117,8 @@ static void root_attr(struct dwarf_unit *u, struct root *root, uint16_t at, cons
 		u->line_offset = v->number;
 		u->has_lines = v->kind == VALUE_OFFSET || v->kind == VALUE_NUMBER;
 		break;
-	case DW_AT_addr_base: case DW_AT_GNU_addr_base:
+	case DW_AT_addr_base:
+	case DW_AT_GNU_addr_base:
 		u->addr_base = v->number;
 		break;
 	case DW_AT_str_offsets_base:
@@ -143,7 +146,8 @@ static void finish_root(const struct dwarf *d, struct dwarf_unit *u, const struc
 	u->is_c = is_c_like(root->language);
 }
 
-static int read_root(const struct dwarf *d, struct dwarf_unit *u, const struct dwarf_abbrevs *abbrevs)
+static int read_root(const struct dwarf *d, struct dwarf_unit *u,
+		     const struct dwarf_abbrevs *abbrevs)
 {
 	struct reader r = unit_reader(d, u, u->first_die);
 	const struct dwarf_abbrev *b = abbrevs_find(abbrevs, read_uleb(&r));
@@ -209,7 +213,7 @@ static int map_unit(struct dwarf *d, struct dwarf_unit *u, uint32_t index)
 	err = read_root(d, u, &abbrevs);
 	abbrevs_deinit(&abbrevs);
 	if (err < 0)
-		return 0;	/* damaged: costs this unit */
+		return 0; /* damaged: costs this unit */
 	if (u->has_ranges)
 		return ranges_read(d, u, &u->ranges, index, &d->map) == -ENOMEM ? -ENOMEM : 0;
 	return ranges_add(d, &d->map, u->low_pc, u->high_pc, index);

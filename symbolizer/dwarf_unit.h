@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What the parts of the DWARF reader (dwarf*.c) share. Offsets of DIEs count from .debug_info's start. */
+/* What the parts of the DWARF reader (dwarf*.c) share. Offsets of DIEs count from .debug_info's
+ * start. */
 #ifndef SYMBOLIZER_DWARF_UNIT_H
 #define SYMBOLIZER_DWARF_UNIT_H
 
@@ -12,17 +13,17 @@
 
 struct intern;
 
-#define ORIGIN_ALT (UINT64_C(1) << 63)	/* the DIE is in the alternate file */
+#define ORIGIN_ALT (UINT64_C(1) << 63) /* the DIE is in the alternate file */
 
 struct dwarf_attr {
 	uint16_t at, form;
-	int32_t implicit;	/* of DW_FORM_implicit_const */
+	int32_t implicit; /* of DW_FORM_implicit_const */
 };
 
 struct dwarf_abbrev {
 	uint64_t code;
-	uint32_t first, n;	/* attributes */
-	int32_t fixed_len;	/* bytes of all attributes when every form is of fixed size, else -1 */
+	uint32_t first, n; /* attributes */
+	int32_t fixed_len; /* bytes of all attributes when every form is of fixed size, else -1 */
 	uint16_t tag;
 	bool has_children;
 };
@@ -35,18 +36,18 @@ struct dwarf_abbrevs {
 
 enum value_kind {
 	VALUE_NONE,
-	VALUE_NUMBER,		/* constants, and offsets into sections before DWARF 4 */
+	VALUE_NUMBER, /* constants, and offsets into sections before DWARF 4 */
 	VALUE_ADDRESS,
-	VALUE_ADDRESS_INDEX,	/* into .debug_addr */
-	VALUE_STRING,		/* in place */
-	VALUE_STRING_OFFSET,	/* into .debug_str */
-	VALUE_LINE_STRING,	/* into .debug_line_str */
-	VALUE_STRING_INDEX,	/* into .debug_str_offsets */
+	VALUE_ADDRESS_INDEX, /* into .debug_addr */
+	VALUE_STRING,	     /* in place */
+	VALUE_STRING_OFFSET, /* into .debug_str */
+	VALUE_LINE_STRING,   /* into .debug_line_str */
+	VALUE_STRING_INDEX,  /* into .debug_str_offsets */
 	VALUE_ALT_STRING,
-	VALUE_REF,		/* offset in .debug_info */
+	VALUE_REF, /* offset in .debug_info */
 	VALUE_ALT_REF,
-	VALUE_OFFSET,		/* into the section the attribute means */
-	VALUE_LIST_INDEX,	/* into the range lists' offsets */
+	VALUE_OFFSET,	  /* into the section the attribute means */
+	VALUE_LIST_INDEX, /* into the range lists' offsets */
 	VALUE_OTHER,
 };
 
@@ -57,8 +58,8 @@ struct dwarf_value {
 };
 
 struct dwarf_row {
-	uint32_t addr;		/* from row_base */
-	uint32_t line;		/* ROW_END: no code from here on */
+	uint32_t addr; /* from row_base */
+	uint32_t line; /* ROW_END: no code from here on */
 	uint16_t file, column;
 };
 
@@ -66,20 +67,20 @@ struct dwarf_row {
 
 struct dwarf_file {
 	const char *dir, *name;
-	const char *path;	/* put together when it is asked for */
+	const char *path; /* put together when it is asked for */
 };
 
-struct dwarf_scope {		/* a subprogram or an inlined call with code */
-	uint64_t origin;	/* DIE that has the name; ORIGIN_ALT */
-	uint32_t parent;	/* the scope it is inlined into, + 1; 0: none */
+struct dwarf_scope {	 /* a subprogram or an inlined call with code */
+	uint64_t origin; /* DIE that has the name; ORIGIN_ALT */
+	uint32_t parent; /* the scope it is inlined into, + 1; 0: none */
 	uint32_t call_line;
 	uint16_t call_file, call_column;
 	uint16_t depth;
 };
 
-struct dwarf_interval {		/* up to the next one's address */
-	uint32_t addr;		/* from base */
-	uint32_t scope;		/* innermost, + 1; 0: none */
+struct dwarf_interval { /* up to the next one's address */
+	uint32_t addr;	/* from base */
+	uint32_t scope; /* innermost, + 1; 0: none */
 };
 
 struct dwarf_unit {
@@ -104,35 +105,36 @@ struct dwarf_unit {
 	struct dwarf_scope *scopes;
 	struct dwarf_interval *intervals;
 	uint32_t n_scopes, n_intervals;
-	uint64_t base;		/* lowest address of the scopes */
+	uint64_t base; /* lowest address of the scopes */
 };
 
 struct dwarf_range {
 	uint64_t start, end;
-	uint32_t tag;		/* what it belongs to */
+	uint32_t tag; /* what it belongs to */
 };
 
-struct dwarf_ranges {		/* grows while it is filled */
+struct dwarf_ranges { /* grows while it is filled */
 	struct dwarf_range *list;
 	size_t n, cap;
 };
 
 struct dwarf {
 	struct dwarf_input in;
-	struct dwarf_unit *units;	/* by offset */
+	struct dwarf_unit *units; /* by offset */
 	size_t n_units, cap_units;
-	struct dwarf_ranges map;	/* code to unit, by start */
-	struct intern *strings;		/* paths and qualified names */
-	struct function_info *functions;	/* by origin: open addressing, a power of two */
+	struct dwarf_ranges map;	 /* code to unit, by start */
+	struct intern *strings;		 /* paths and qualified names */
+	struct function_info *functions; /* by origin: open addressing, a power of two */
 	size_t n_functions, cap_functions;
-	uint64_t work, max_work;	/* bytes read since the last flush: many parts may refer to one large list */
-	size_t memory;		/* of the units' tables */
+	uint64_t work, max_work; /* bytes read since the last flush: many parts may refer to one
+				    large list */
+	size_t memory;		 /* of the units' tables */
 };
 
 struct function_info {
 	uint64_t origin;
-	const char *name;	/* qualified; NULL is unknown */
-	const char *linkage_name;	/* or the plain name */
+	const char *name;	  /* qualified; NULL is unknown */
+	const char *linkage_name; /* or the plain name */
 	const char *file;
 	uint32_t line;
 	bool has_linkage_name;
@@ -153,14 +155,17 @@ static inline uint64_t read_uleb(struct reader *r)
 }
 
 /* dwarf_form.c */
-int abbrevs_load(struct dwarf *d, const struct dwarf_unit *u, uint64_t only_code, struct dwarf_abbrevs *out);
+int abbrevs_load(struct dwarf *d, const struct dwarf_unit *u, uint64_t only_code,
+		 struct dwarf_abbrevs *out);
 void abbrevs_deinit(struct dwarf_abbrevs *a);
 size_t abbrevs_memory(const struct dwarf_abbrevs *a);
 const struct dwarf_abbrev *abbrevs_find(const struct dwarf_abbrevs *a, uint64_t code);
 void value_skip(const struct dwarf_unit *u, struct reader *r, uint16_t form);
 struct dwarf_value value_read(const struct dwarf_unit *u, struct reader *r, struct dwarf_attr attr);
-const char *value_string(const struct dwarf *d, const struct dwarf_unit *u, const struct dwarf_value *v);
-bool value_address(const struct dwarf *d, const struct dwarf_unit *u, const struct dwarf_value *v, uint64_t *out);
+const char *value_string(const struct dwarf *d, const struct dwarf_unit *u,
+			 const struct dwarf_value *v);
+bool value_address(const struct dwarf *d, const struct dwarf_unit *u, const struct dwarf_value *v,
+		   uint64_t *out);
 /* The DIE that a reference means; ORIGIN_ALT for one in the alternate file. 0: none. */
 uint64_t value_ref(const struct dwarf_value *v);
 struct reader section_reader(struct dwarf_section s, uint64_t offset);
@@ -177,10 +182,11 @@ void unit_flush(struct dwarf_unit *u);
 struct reader unit_reader(const struct dwarf *d, const struct dwarf_unit *u, uint64_t offset);
 
 /* dwarf_range.c */
-int ranges_add(const struct dwarf *d, struct dwarf_ranges *list, uint64_t start, uint64_t end, uint32_t tag);
+int ranges_add(const struct dwarf *d, struct dwarf_ranges *list, uint64_t start, uint64_t end,
+	       uint32_t tag);
 /* The ranges that DW_AT_ranges means; what is no code of ours is left out. */
-int ranges_read(struct dwarf *d, const struct dwarf_unit *u, const struct dwarf_value *v, uint32_t tag,
-		struct dwarf_ranges *out);
+int ranges_read(struct dwarf *d, const struct dwarf_unit *u, const struct dwarf_value *v,
+		uint32_t tag, struct dwarf_ranges *out);
 
 /* dwarf_scope.c */
 int scopes_load(struct dwarf *d, struct dwarf_unit *u);

@@ -124,7 +124,8 @@ static void name_sections(struct elf_file *ef, const uint32_t *names, uint32_t s
 	size_t len;
 	struct reader r;
 
-	if (shstrndx >= ef->n_sections || !elf_file_raw(ef, &ef->sections[shstrndx], &strings, &len))
+	if (shstrndx >= ef->n_sections ||
+	    !elf_file_raw(ef, &ef->sections[shstrndx], &strings, &len))
 		return;
 	for (size_t i = 0; i < ef->n_sections; i++) {
 		const char *name;
@@ -170,7 +171,8 @@ static void read_notes(struct elf_file *ef, const void *data, size_t len)
 		uint32_t name_len = reader_u32(&r, "note name length");
 		uint32_t desc_len = reader_u32(&r, "note length");
 		uint32_t type = reader_u32(&r, "note type");
-		const char *name = reader_bytes(&r, ((uint64_t)name_len + 3) & ~UINT64_C(3), "note name");
+		const char *name =
+			reader_bytes(&r, ((uint64_t)name_len + 3) & ~UINT64_C(3), "note name");
 		const uint8_t *desc = reader_bytes(&r, desc_len, "note");
 
 		if (!name || !desc)
@@ -203,7 +205,8 @@ static void find_notes(struct elf_file *ef)
 	size_t len;
 
 	for (size_t i = 0; i < ef->n_sections; i++)
-		if (ef->sections[i].type == SHT_NOTE && elf_file_raw(ef, &ef->sections[i], &data, &len))
+		if (ef->sections[i].type == SHT_NOTE &&
+		    elf_file_raw(ef, &ef->sections[i], &data, &len))
 			read_notes(ef, data, len);
 	for (size_t i = 0; i < ef->n_segments; i++) {
 		const struct elf_segment *s = &ef->segments[i];
@@ -249,9 +252,11 @@ const struct elf_section *elf_file_section(const struct elf_file *ef, const char
 	return NULL;
 }
 
-bool elf_file_raw(const struct elf_file *ef, const struct elf_section *s, const void **data, size_t *len)
+bool elf_file_raw(const struct elf_file *ef, const struct elf_section *s, const void **data,
+		  size_t *len)
 {
-	return s->type != SHT_NOBITS && s->type != SHT_NULL && file_range(ef, s->offset, s->size, data, len);
+	return s->type != SHT_NOBITS && s->type != SHT_NULL &&
+	       file_range(ef, s->offset, s->size, data, len);
 }
 
 bool elf_file_at(const struct elf_file *ef, uint64_t vaddr, const void **data, size_t *len)
@@ -260,7 +265,8 @@ bool elf_file_at(const struct elf_file *ef, uint64_t vaddr, const void **data, s
 		const struct elf_segment *s = &ef->segments[i];
 		uint64_t skip = vaddr - s->vaddr;
 
-		if (s->type == PT_LOAD && vaddr >= s->vaddr && skip < s->filesz && s->offset <= UINT64_MAX - skip)
+		if (s->type == PT_LOAD && vaddr >= s->vaddr && skip < s->filesz &&
+		    s->offset <= UINT64_MAX - skip)
 			return file_range(ef, s->offset + skip, s->filesz - skip, data, len);
 	}
 	return false;

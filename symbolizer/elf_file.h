@@ -3,7 +3,8 @@
  * The skeleton of one ELF file: program headers, sections and build id, over bytes we do not trust
  * (Tool Interface Standard, ELF 1.2; System V gABI, "Object Files"). 64 bit, little endian.
  *
- * Bytes are borrowed: they must stay as long as the elf_file. Pointers it hands out lie inside them.
+ * Bytes are borrowed: they must stay as long as the elf_file. Pointers it hands out lie inside
+ * them.
  */
 #ifndef SYMBOLIZER_ELF_FILE_H
 #define SYMBOLIZER_ELF_FILE_H
@@ -13,7 +14,7 @@
 #include <stdint.h>
 
 struct elf_section {
-	const char *name;	/* "" when it has none; NUL-terminated inside the file */
+	const char *name; /* "" when it has none; NUL-terminated inside the file */
 	uint32_t type, link, info;
 	uint64_t flags, vaddr, offset, size, entsize;
 };
@@ -30,7 +31,7 @@ struct elf_file {
 	uint64_t entry;
 	struct elf_section *sections;
 	size_t n_sections;
-	struct elf_segment *segments;	/* every program header */
+	struct elf_segment *segments; /* every program header */
 	size_t n_segments;
 	uint8_t build_id[64];
 	size_t build_id_len;
@@ -40,14 +41,14 @@ struct elf_file {
 /* What may still be spent on decompressed sections: they go to a temporary file without a name, as
    memory that the kernel can take back; small ones, and all where there is no disk, to memory. */
 struct elf_room {
-	uint64_t memory, disk;	/* bytes */
+	uint64_t memory, disk; /* bytes */
 };
 
 /* Plain bytes of a section: as they are in the file, or decompressed. */
 struct elf_bytes {
 	const void *data;
 	size_t len;
-	void *owned;		/* NULL: as they are in the file */
+	void *owned; /* NULL: as they are in the file */
 	bool is_on_disk;
 };
 
@@ -58,10 +59,12 @@ void elf_file_deinit(struct elf_file *ef);
 
 const struct elf_section *elf_file_section(const struct elf_file *ef, const char *name);
 /* The section's bytes as they are in the file; false for one without bytes or outside the file. */
-bool elf_file_raw(const struct elf_file *ef, const struct elf_section *s, const void **data, size_t *len);
+bool elf_file_raw(const struct elf_file *ef, const struct elf_section *s, const void **data,
+		  size_t *len);
 /* The same, decompressed when need be (zlib, zstd). room NULL: there is none. -ENOENT, -EBADMSG,
    -ENOTSUP, -E2BIG no room, -ENOMEM. */
-int elf_file_bytes(const struct elf_file *ef, const char *name, struct elf_room *room, struct elf_bytes *out);
+int elf_file_bytes(const struct elf_file *ef, const char *name, struct elf_room *room,
+		   struct elf_bytes *out);
 /* Gives its room back. Bytes that are all zero are fine. */
 void elf_bytes_deinit(struct elf_bytes *b, struct elf_room *room);
 /* Anonymous memory in use. */

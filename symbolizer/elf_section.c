@@ -20,7 +20,7 @@
 #define ELFCOMPRESS_ZSTD 2
 #endif
 
-#define MIN_ON_DISK (256 << 10)	/* smaller ones are not worth a file */
+#define MIN_ON_DISK (256 << 10) /* smaller ones are not worth a file */
 #define MAX_UNPACKED (UINT64_C(1) << 30)
 
 /* Pointer encodings of .eh_frame_hdr (Linux Standard Base, "DWARF Extensions"). */
@@ -66,7 +66,8 @@ static void *map_temporary(size_t len)
 	struct statfs fs;
 
 	/* What lies in a tmpfs is memory, and all of it counts. */
-	if (fd < 0 || fstatfs(fd, &fs) < 0 || fs.f_type == TMPFS_MAGIC || posix_fallocate(fd, 0, (off_t)len))
+	if (fd < 0 || fstatfs(fd, &fs) < 0 || fs.f_type == TMPFS_MAGIC ||
+	    posix_fallocate(fd, 0, (off_t)len))
 		return MAP_FAILED;
 	return mmap(NULL, len, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
 }
@@ -121,7 +122,8 @@ static int decompress(const void *data, size_t len, struct elf_room *room, struc
 		return -EBADMSG;
 	if (type != ELFCOMPRESS_ZLIB && type != ELFCOMPRESS_ZSTD)
 		return -ENOTSUP;
-	/* zlib cannot make more than 1032 bytes out of one; a larger claim is only after our memory. */
+	/* zlib cannot make more than 1032 bytes out of one; a larger claim is only after our
+	 * memory. */
 	if (!room || size > MAX_UNPACKED || (type == ELFCOMPRESS_ZLIB && size / 1033 > len))
 		return -E2BIG;
 	err = take_room(room, size, &bytes);
@@ -136,7 +138,8 @@ static int decompress(const void *data, size_t len, struct elf_room *room, struc
 	return err;
 }
 
-int elf_file_bytes(const struct elf_file *ef, const char *name, struct elf_room *room, struct elf_bytes *out)
+int elf_file_bytes(const struct elf_file *ef, const char *name, struct elf_room *room,
+		   struct elf_bytes *out)
 {
 	const struct elf_section *s = elf_file_section(ef, name);
 	const void *data;
@@ -151,7 +154,8 @@ int elf_file_bytes(const struct elf_file *ef, const char *name, struct elf_room 
 }
 
 /* The second field of .eh_frame_hdr points at .eh_frame. */
-static bool eh_frame_of_header(const struct elf_file *ef, const struct elf_segment *s, uint64_t *vaddr)
+static bool eh_frame_of_header(const struct elf_file *ef, const struct elf_segment *s,
+			       uint64_t *vaddr)
 {
 	struct reader r;
 	const void *data;
@@ -192,7 +196,8 @@ bool elf_file_eh_frame(const struct elf_file *ef, const void **data, size_t *len
 		return true;
 	}
 	for (size_t i = 0; i < ef->n_segments; i++)
-		if (ef->segments[i].type == PT_GNU_EH_FRAME && eh_frame_of_header(ef, &ef->segments[i], vaddr))
+		if (ef->segments[i].type == PT_GNU_EH_FRAME &&
+		    eh_frame_of_header(ef, &ef->segments[i], vaddr))
 			return elf_file_at(ef, *vaddr, data, len);
 	return false;
 }

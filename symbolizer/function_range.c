@@ -126,7 +126,8 @@ static void find_encoding(struct reader *r, const char *letters, uint8_t *encodi
 		case 'P':
 			read_value(r, reader_u8(r, "personality encoding") & FORMAT_MASK);
 			break;
-		default: /* 'S' and 'B' bring no data; behind an unknown letter nothing is certain */
+		default: /* 'S' and 'B' bring no data; behind an unknown letter nothing is certain
+			  */
 			if (*c != 'S' && *c != 'B')
 				reader_fail(r, -ENOTSUP, "augmentation");
 		}

@@ -13,19 +13,19 @@
 struct range {
 	uint64_t start, time_ns;
 	uint32_t size;
-	uint32_t name;		/* string id */
+	uint32_t name; /* string id */
 	uint32_t first_line, n_lines;
 };
 
 struct jit_symbols {
 	struct intern *text;
-	struct range *ranges;	/* in the order they came */
+	struct range *ranges; /* in the order they came */
 	size_t n, cap;
 	struct jit_line *lines;
 	size_t n_lines, cap_lines;
-	size_t first_pending;	/* lines of the range to come */
-	/* The ranges by start, as a tree in an array: a node is the middle of its part, and knows the
-	   highest end in it. Built when somebody asks. */
+	size_t first_pending; /* lines of the range to come */
+	/* The ranges by start, as a tree in an array: a node is the middle of its part, and knows
+	   the highest end in it. Built when somebody asks. */
 	uint32_t *order;
 	uint64_t *max_end;
 	size_t n_ordered, cap_ordered;
@@ -62,7 +62,8 @@ size_t jit_symbols_count(const struct jit_symbols *s)
 size_t jit_symbols_memory(const struct jit_symbols *s)
 {
 	return sizeof(*s) + intern_memory(s->text) + s->cap * sizeof(*s->ranges) +
-	       s->cap_lines * sizeof(*s->lines) + s->cap_ordered * (sizeof(*s->order) + sizeof(*s->max_end));
+	       s->cap_lines * sizeof(*s->lines) +
+	       s->cap_ordered * (sizeof(*s->order) + sizeof(*s->max_end));
 }
 
 uint32_t jit_symbols_text(struct jit_symbols *s, const char *text, size_t len)
@@ -165,11 +166,12 @@ static int order(struct jit_symbols *s)
 
 struct search {
 	uint64_t addr, time_ns;
-	uint32_t best;		/* + 1; 0: none */
+	uint32_t best; /* + 1; 0: none */
 	size_t n_visits;
 };
 
-/* A range is better when it came later, but one that was not there yet is worse than any that was. */
+/* A range is better when it came later, but one that was not there yet is worse than any that was.
+ */
 static bool is_better(const struct jit_symbols *s, const struct search *q, uint32_t id)
 {
 	const struct range *r = &s->ranges[id], *best = q->best ? &s->ranges[q->best - 1] : NULL;
@@ -213,13 +215,14 @@ static const struct range *find(struct jit_symbols *s, uint64_t addr, uint64_t t
 	return q.best ? &s->ranges[q.best - 1] : NULL;
 }
 
-int jit_symbols_add(struct jit_symbols *s, uint64_t start, uint64_t size, uint64_t time_ns, const char *name, size_t len)
+int jit_symbols_add(struct jit_symbols *s, uint64_t start, uint64_t size, uint64_t time_ns,
+		    const char *name, size_t len)
 {
 	struct range r = { .start = start, .time_ns = time_ns, .size = (uint32_t)size };
 	int err;
 
 	if (!size || size > UINT32_MAX || size > UINT64_MAX - start)
-		return 0;	/* nobody's code */
+		return 0; /* nobody's code */
 	if (s->n >= JIT_MAX_SYMBOLS)
 		return -E2BIG;
 	r.name = jit_symbols_text(s, name, len);
@@ -232,7 +235,8 @@ int jit_symbols_add(struct jit_symbols *s, uint64_t start, uint64_t size, uint64
 	return err;
 }
 
-bool jit_symbols_has(const struct jit_symbols *s, uint64_t start, uint64_t size, const char *name, size_t len)
+bool jit_symbols_has(const struct jit_symbols *s, uint64_t start, uint64_t size, const char *name,
+		     size_t len)
 {
 	struct search q = { .addr = start, .time_ns = UINT64_MAX };
 	const struct range *r;
@@ -246,7 +250,7 @@ bool jit_symbols_has(const struct jit_symbols *s, uint64_t start, uint64_t size,
 
 int jit_symbols_lines(struct jit_symbols *s, const struct jit_line *lines, size_t n)
 {
-	s->n_lines = s->first_pending;	/* of a range that never came */
+	s->n_lines = s->first_pending; /* of a range that never came */
 	if (n > JIT_MAX_SYMBOLS * 4 - s->n_lines)
 		return -E2BIG;
 	if (n > s->cap_lines - s->n_lines) {
@@ -264,7 +268,8 @@ int jit_symbols_lines(struct jit_symbols *s, const struct jit_line *lines, size_
 	return 0;
 }
 
-int jit_symbols_move(struct jit_symbols *s, uint64_t from, uint64_t to, uint64_t size, uint64_t time_ns)
+int jit_symbols_move(struct jit_symbols *s, uint64_t from, uint64_t to, uint64_t size,
+		     uint64_t time_ns)
 {
 	const struct range *old = find(s, from, UINT64_MAX);
 	struct range r;
@@ -278,7 +283,8 @@ int jit_symbols_move(struct jit_symbols *s, uint64_t from, uint64_t to, uint64_t
 	return add_range(s, &r);
 }
 
-const char *jit_symbols_find(struct jit_symbols *s, uint64_t addr, uint64_t time_ns, uint64_t *start, uint64_t *size)
+const char *jit_symbols_find(struct jit_symbols *s, uint64_t addr, uint64_t time_ns,
+			     uint64_t *start, uint64_t *size)
 {
 	const struct range *r = find(s, addr, time_ns);
 

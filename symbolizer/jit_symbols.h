@@ -12,30 +12,34 @@
 
 #define JIT_MAX_SYMBOLS (1 << 20)
 #define JIT_MAX_NAME 4096	/* longer names are cut */
-#define JIT_MAX_TEXT (64 << 20)	/* bytes of names and files of one process */
+#define JIT_MAX_TEXT (64 << 20) /* bytes of names and files of one process */
 
 struct jit_symbols;
 
 struct jit_line {
-	uint32_t offset;	/* from the start of the range */
+	uint32_t offset; /* from the start of the range */
 	uint32_t line;
-	uint32_t file;		/* jit_symbols_text() */
+	uint32_t file; /* jit_symbols_text() */
 };
 
 struct jit_symbols *jit_symbols_new(void);
 void jit_symbols_free(struct jit_symbols *s);
 /* 0; -E2BIG over a cap; -ENOMEM. */
-int jit_symbols_add(struct jit_symbols *s, uint64_t start, uint64_t size, uint64_t time_ns, const char *name, size_t len);
+int jit_symbols_add(struct jit_symbols *s, uint64_t start, uint64_t size, uint64_t time_ns,
+		    const char *name, size_t len);
 /* Was this very range there already, and the newest, when somebody last looked one up? */
-bool jit_symbols_has(const struct jit_symbols *s, uint64_t start, uint64_t size, const char *name, size_t len);
+bool jit_symbols_has(const struct jit_symbols *s, uint64_t start, uint64_t size, const char *name,
+		     size_t len);
 /* Lines of the range added next, ascending. */
 int jit_symbols_lines(struct jit_symbols *s, const struct jit_line *lines, size_t n);
 /* The newest range that begins at `from` is now at `to`, with its name and lines. -ENOENT */
-int jit_symbols_move(struct jit_symbols *s, uint64_t from, uint64_t to, uint64_t size, uint64_t time_ns);
+int jit_symbols_move(struct jit_symbols *s, uint64_t from, uint64_t to, uint64_t size,
+		     uint64_t time_ns);
 /* Keeps a string; 0 when there is no room. */
 uint32_t jit_symbols_text(struct jit_symbols *s, const char *text, size_t len);
 /* The range that held at a time; when none did yet, the first after it. */
-const char *jit_symbols_find(struct jit_symbols *s, uint64_t addr, uint64_t time_ns, uint64_t *start, uint64_t *size);
+const char *jit_symbols_find(struct jit_symbols *s, uint64_t addr, uint64_t time_ns,
+			     uint64_t *start, uint64_t *size);
 /* Of the newest range. 0: unknown. */
 uint32_t jit_symbols_line(struct jit_symbols *s, uint64_t addr, const char **file);
 size_t jit_symbols_count(const struct jit_symbols *s);

@@ -10,14 +10,14 @@
 #include "core/scoped.h"
 #include "symbolizer/jit_symbols.h"
 
-#define MAGIC 0x4a695444	/* "JiTD" */
+#define MAGIC 0x4a695444 /* "JiTD" */
 #define MAGIC_SWAPPED 0x4454694a
 #define FLAG_ARCH_TIMESTAMP 1
 #define HEADER_LEN 40
 #define RECORD_LEN 16
 #define MAX_RECORDS (4 << 20)
-#define MAX_LINES 65536		/* of one function */
-#define LINE_ENTRY_LEN 17	/* address, line, discriminator, at least the NUL of a name */
+#define MAX_LINES 65536	  /* of one function */
+#define LINE_ENTRY_LEN 17 /* address, line, discriminator, at least the NUL of a name */
 
 enum record { RECORD_LOAD, RECORD_MOVE, RECORD_DEBUG_INFO, RECORD_CLOSE };
 
@@ -56,7 +56,8 @@ static int read_load(struct reader *r, uint64_t time_ns, struct jit_symbols *out
 	if (!name)
 		return -EBADMSG;
 	/* The string's end was found by the reader; what the file says later does not count. */
-	return jit_symbols_add(out, addr, size, time_ns, name, (size_t)((const char *)r->pos - name) - 1);
+	return jit_symbols_add(out, addr, size, time_ns, name,
+			       (size_t)((const char *)r->pos - name) - 1);
 }
 
 static int read_move(struct reader *r, uint64_t time_ns, struct jit_symbols *out)
@@ -73,7 +74,7 @@ static int read_move(struct reader *r, uint64_t time_ns, struct jit_symbols *out
 	if (reader_error(r))
 		return reader_error(r);
 	err = jit_symbols_move(out, from, to, size, time_ns);
-	return err == -ENOENT ? 0 : err;	/* it was loaded before the dump began */
+	return err == -ENOENT ? 0 : err; /* it was loaded before the dump began */
 }
 
 static int compare_lines(const void *a, const void *b)
@@ -109,15 +110,18 @@ static int read_debug_info(struct reader *r, struct jit_symbols *out)
 			return -EBADMSG;
 		/* "\xff" means: the same as before. */
 		if (strcmp(name, "\xff"))
-			file = jit_symbols_text(out, name, (size_t)((const char *)r->pos - name) - 1);
+			file = jit_symbols_text(out, name,
+						(size_t)((const char *)r->pos - name) - 1);
 		if (addr >= start && addr - start < UINT32_MAX)
-			lines[n_lines++] = (struct jit_line){ (uint32_t)(addr - start), line, file };
+			lines[n_lines++] =
+				(struct jit_line){ (uint32_t)(addr - start), line, file };
 	}
 	qsort(lines, n_lines, sizeof(*lines), compare_lines);
 	return jit_symbols_lines(out, lines, n_lines);
 }
 
-static int read_record(struct jitdump *d, uint32_t id, uint64_t time_ns, struct reader *r, struct jit_symbols *out)
+static int read_record(struct jitdump *d, uint32_t id, uint64_t time_ns, struct reader *r,
+		       struct jit_symbols *out)
 {
 	switch (id) {
 	case RECORD_LOAD:
@@ -157,7 +161,7 @@ int jitdump_read(struct jitdump *d, const void *bytes, size_t len, struct jit_sy
 		if (size < RECORD_LEN)
 			return -EBADMSG;
 		if (size - RECORD_LEN > reader_left(&r))
-			break;	/* still being written */
+			break; /* still being written */
 		if (++d->n_records > MAX_RECORDS)
 			return -E2BIG;
 		record = reader_sub(&r, size - RECORD_LEN, "record");

@@ -12,15 +12,15 @@
 
 #define MAX_SYMBOLS (4 << 20)
 #define MAX_MODULES 4096
-#define MAX_NAME 1024	/* the kernel's KSYM_NAME_LEN is 512 */
+#define MAX_NAME 1024 /* the kernel's KSYM_NAME_LEN is 512 */
 /* Modules and BPF programs say where they begin only; nobody writes a longer function. */
 #define MAX_FUNCTION (1 << 20)
 
 struct symbol {
 	uint64_t addr;
-	uint32_t name;		/* offset in the arena */
-	uint16_t module;	/* 0: the kernel proper */
-	uint8_t rank;		/* of a name among those of one address; lower is better */
+	uint32_t name;	 /* offset in the arena */
+	uint16_t module; /* 0: the kernel proper */
+	uint8_t rank;	 /* of a name among those of one address; lower is better */
 };
 
 struct kallsyms {
@@ -28,9 +28,9 @@ struct kallsyms {
 	size_t n, cap;
 	char *arena;
 	size_t len, arena_cap;
-	uint32_t modules[MAX_MODULES];	/* names, offsets in the arena */
+	uint32_t modules[MAX_MODULES]; /* names, offsets in the arena */
 	size_t n_modules;
-	bool has_address;	/* not every address is hidden as 0 */
+	bool has_address; /* not every address is hidden as 0 */
 };
 
 static int arena_add(struct kallsyms *k, const char *s, size_t len, uint32_t *at)
@@ -202,7 +202,8 @@ static bool is_end(const char *name)
 	return !strcmp(name, "_etext") || !strcmp(name, "_einittext") || !strcmp(name, "_end");
 }
 
-const char *kallsyms_find(const struct kallsyms *k, uint64_t addr, const char **module, uint64_t *start)
+const char *kallsyms_find(const struct kallsyms *k, uint64_t addr, const char **module,
+			  uint64_t *start)
 {
 	size_t lo = 0, hi = k->n;
 	const struct symbol *s;

@@ -8,11 +8,14 @@
 
 struct kallsyms;
 
-/* path NULL is /proc/kallsyms. NULL and *err: -EPERM when every address reads 0 (kptr_restrict, CAP_SYSLOG). */
+/* path NULL is /proc/kallsyms. NULL and *err: -EPERM when every address reads 0 (kptr_restrict,
+ * CAP_SYSLOG). */
 struct kallsyms *kallsyms_load(const char *path, int *err);
 void kallsyms_free(struct kallsyms *k);
-/* The name at or below addr, borrowed; *module is "" for the kernel proper, *start its first address. NULL: none. */
-const char *kallsyms_find(const struct kallsyms *k, uint64_t addr, const char **module, uint64_t *start);
+/* The name at or below addr, borrowed; *module is "" for the kernel proper, *start its first
+ * address. NULL: none. */
+const char *kallsyms_find(const struct kallsyms *k, uint64_t addr, const char **module,
+			  uint64_t *start);
 size_t kallsyms_memory(const struct kallsyms *k);
 
 #endif

@@ -12,18 +12,18 @@
 
 struct slot {
 	uint64_t vaddr;
-	uint32_t object;	/* 0: free */
-	uint32_t lines;		/* id of an interned array of struct line; 0 for none */
+	uint32_t object; /* 0: free */
+	uint32_t lines;	 /* id of an interned array of struct line; 0 for none */
 	uint16_t flags;
 };
 
 struct name_cache {
 	struct intern *strings, *functions, *lines;
-	uint32_t *demangled;	/* by string id: the id of the name for people; 0 is not known */
-	uint32_t *profile_ids;	/* by function id: its id in the profile; 0 is not there yet */
+	uint32_t *demangled;   /* by string id: the id of the name for people; 0 is not known */
+	uint32_t *profile_ids; /* by function id: its id in the profile; 0 is not there yet */
 	uint32_t n_demangled, n_profile_ids;
 	uint64_t profile_serial;
-	struct slot *slots;	/* open addressing, a power of two */
+	struct slot *slots; /* open addressing, a power of two */
 	size_t n_slots, n_used;
 };
 
@@ -149,8 +149,8 @@ static const char *get_string(const struct name_cache *c, uint32_t id)
 	return intern_get(c->strings, id, NULL);
 }
 
-int name_cache_add(struct name_cache *c, uint32_t object, uint64_t vaddr, const struct name_line *lines,
-		   size_t n, uint16_t flags)
+int name_cache_add(struct name_cache *c, uint32_t object, uint64_t vaddr,
+		   const struct name_line *lines, size_t n, uint16_t flags)
 {
 	struct line rows[MAX_INLINE_DEPTH];
 	uint32_t id = 0;
@@ -188,11 +188,12 @@ static uint32_t profile_id(struct name_cache *c, struct profile *p, uint32_t id)
 	f = intern_get(c->functions, id, NULL);
 	if (!f || grow_ids(&c->profile_ids, &c->n_profile_ids, id) < 0)
 		return 0;
-	return c->profile_ids[id] = profile_function(p, &(struct function){
-		.name = profile_string(p, get_string(c, f->name)),
-		.system_name = profile_string(p, get_string(c, f->system_name)),
-		.filename = profile_string(p, get_string(c, f->filename)),
-		.start_line = f->start_line });
+	return c->profile_ids[id] = profile_function(
+		       p, &(struct function){
+				  .name = profile_string(p, get_string(c, f->name)),
+				  .system_name = profile_string(p, get_string(c, f->system_name)),
+				  .filename = profile_string(p, get_string(c, f->filename)),
+				  .start_line = f->start_line });
 }
 
 bool name_cache_find(struct name_cache *c, uint32_t object, uint64_t vaddr, struct profile *p,
@@ -212,7 +213,8 @@ bool name_cache_find(struct name_cache *c, uint32_t object, uint64_t vaddr, stru
 	rows = intern_get(c->lines, s->lines, &len);
 	*n = len / sizeof(*rows) < max ? len / sizeof(*rows) : max;
 	for (size_t i = 0; i < *n; i++)
-		out[i] = (struct line){ profile_id(c, p, rows[i].function), rows[i].line, rows[i].column };
+		out[i] = (struct line){ profile_id(c, p, rows[i].function), rows[i].line,
+					rows[i].column };
 	*flags = s->flags;
 	return true;
 }

@@ -17,7 +17,7 @@ struct profile;
 
 /* One function at an address, innermost inlined one first. Strings are borrowed for the call. */
 struct name_line {
-	const char *name, *system_name, *filename;	/* filename may be NULL */
+	const char *name, *system_name, *filename; /* filename may be NULL */
 	uint32_t start_line, line, column;
 };
 
@@ -27,8 +27,8 @@ void name_cache_free(struct name_cache *c);
 bool name_cache_find(struct name_cache *c, uint32_t object, uint64_t vaddr, struct profile *p,
 		     struct line *out, size_t max, size_t *n, uint16_t *flags);
 /* 0 or -ENOMEM, which costs only the memory of it. */
-int name_cache_add(struct name_cache *c, uint32_t object, uint64_t vaddr, const struct name_line *lines,
-		   size_t n, uint16_t flags);
+int name_cache_add(struct name_cache *c, uint32_t object, uint64_t vaddr,
+		   const struct name_line *lines, size_t n, uint16_t flags);
 /* The name for people; the name itself when it is not mangled. Borrowed until the next flush. */
 const char *name_cache_demangle(struct name_cache *c, const char *mangled);
 /* Forgets everything. */

@@ -33,7 +33,8 @@ int object_init(struct object *o, const void *data, size_t len)
 
 	if (err < 0)
 		return err;
-	if (o->elf.machine != OWN_MACHINE || (o->elf.type != ET_EXEC && o->elf.type != ET_DYN) || !o->elf.n_segments)
+	if (o->elf.machine != OWN_MACHINE || (o->elf.type != ET_EXEC && o->elf.type != ET_DYN) ||
+	    !o->elf.n_segments)
 		return -ENOTSUP;
 	o->segments = calloc(o->elf.n_segments, sizeof(*o->segments));
 	if (!o->segments)
@@ -101,12 +102,14 @@ bool object_is_go(const struct object *o)
 	       elf_file_section(&o->elf, ".data.rel.ro.gopclntab");
 }
 
-/* Segments are mapped by whole pages, so an offset may lie up to a page outside of the one it belongs to. */
+/* Segments are mapped by whole pages, so an offset may lie up to a page outside of the one it
+ * belongs to. */
 static bool segment_has(const struct segment *s, uint64_t offset, uint64_t slack)
 {
 	uint64_t start = s->offset & ~slack, end;
 
-	if (__builtin_add_overflow(s->offset, s->filesz, &end) || __builtin_add_overflow(end, slack, &end))
+	if (__builtin_add_overflow(s->offset, s->filesz, &end) ||
+	    __builtin_add_overflow(end, slack, &end))
 		return false;
 	return offset >= start && offset < (end & ~slack);
 }
@@ -175,7 +178,8 @@ static struct symbols *need_symbols(struct object *o)
 	return o->symbols;
 }
 
-static bool plain_section(const struct elf_file *ef, const char *name, const void **data, size_t *len, uint64_t *vaddr)
+static bool plain_section(const struct elf_file *ef, const char *name, const void **data,
+			  size_t *len, uint64_t *vaddr)
 {
 	const struct elf_section *s = elf_file_section(ef, name);
 
@@ -192,14 +196,16 @@ static bool debug_frame(struct object *o, const void **data, size_t *len, uint64
 	const struct elf_file *ef = is_own ? &o->elf : &need_debug(o)->elf;
 
 	*vaddr = 0;
-	if (!o->debug_frame.data && elf_file_bytes(ef, ".debug_frame", objects_room(o->owner), &o->debug_frame) < 0)
+	if (!o->debug_frame.data &&
+	    elf_file_bytes(ef, ".debug_frame", objects_room(o->owner), &o->debug_frame) < 0)
 		return false;
 	*data = o->debug_frame.data;
 	*len = o->debug_frame.len;
 	return true;
 }
 
-bool object_section(struct object *o, const char *name, const void **data, size_t *len, uint64_t *vaddr)
+bool object_section(struct object *o, const char *name, const void **data, size_t *len,
+		    uint64_t *vaddr)
 {
 	if (!strcmp(name, ".eh_frame"))
 		return elf_file_eh_frame(&o->elf, data, len, vaddr);
@@ -210,7 +216,7 @@ bool object_section(struct object *o, const char *name, const void **data, size_
 
 /* Stands in for a name that nobody knows: where the function begins. */
 static bool name_by_start(const struct object *o, uint64_t vaddr, char *name, size_t size,
-			    struct name_line *line)
+			  struct name_line *line)
 {
 	uint64_t start, len;
 
@@ -222,8 +228,8 @@ static bool name_by_start(const struct object *o, uint64_t vaddr, char *name, si
 	return true;
 }
 
-size_t object_symbolize(struct object *o, uint64_t vaddr, struct profile *p, struct line *out, size_t max,
-			uint16_t *flags)
+size_t object_symbolize(struct object *o, uint64_t vaddr, struct profile *p, struct line *out,
+			size_t max, uint16_t *flags)
 {
 	struct name_cache *names = objects_names(o->owner);
 	struct name_line lines[MAX_INLINE_DEPTH];

@@ -12,18 +12,18 @@
 #include "symbolizer/symbols.h"
 
 #define N_BUCKETS 1024
-#define MAX_ON_DISK (512 << 20)	/* of decompressed sections */
-#define TRIM_EVERY 256	/* cold lookups between two sums over all objects */
+#define MAX_ON_DISK (512 << 20) /* of decompressed sections */
+#define TRIM_EVERY 256		/* cold lookups between two sums over all objects */
 
 struct objects {
 	struct object_options options;
-	struct object **list;	/* by id - 1 */
+	struct object **list; /* by id - 1 */
 	size_t n, cap;
 	struct object *buckets[N_BUCKETS];
 	struct name_cache *names;
 	struct stat own_root;
 	uint64_t refused;
-	struct elf_room room;	/* for decompressed sections of all objects */
+	struct elf_room room; /* for decompressed sections of all objects */
 	uint64_t clock;
 	unsigned int until_trim;
 };
@@ -39,7 +39,8 @@ struct objects *objects_new(const struct object_options *opt)
 		os->options = *opt;
 	if (!os->options.debug_dirs)
 		os->options.debug_dirs = default_dirs;
-	os->room = (struct elf_room){ os->options.memory ? os->options.memory : UINT64_MAX, MAX_ON_DISK };
+	os->room = (struct elf_room){ os->options.memory ? os->options.memory : UINT64_MAX,
+				      MAX_ON_DISK };
 	stat("/", &os->own_root);
 	os->names = name_cache_new();
 	if (!os->names) {
@@ -132,7 +133,8 @@ static struct object *new_object(struct objects *os, const struct file_key *key,
 	return o;
 }
 
-static struct object *finish_object(struct objects *os, struct object *o, const void *data, size_t len, int *err)
+static struct object *finish_object(struct objects *os, struct object *o, const void *data,
+				    size_t len, int *err)
 {
 	*err = object_init(o, data, len);
 	if (!*err)
@@ -193,7 +195,8 @@ struct object *objects_get(struct objects *os, int fd, const char *path, int roo
 	return o;
 }
 
-struct object *objects_get_bytes(struct objects *os, const void *bytes, size_t len, const char *path, int *err)
+struct object *objects_get_bytes(struct objects *os, const void *bytes, size_t len,
+				 const char *path, int *err)
 {
 	/* No file has device 0; the content stands for the inode. */
 	struct file_key key = { .ino = hash_bytes(bytes, len), .size = len };
@@ -204,7 +207,7 @@ struct object *objects_get_bytes(struct objects *os, const void *bytes, size_t l
 	*err = -ENOMEM;
 	o = new_object(os, &key, path);
 	if (o)
-		o->bytes = malloc(len + 1);	/* one zero behind the last byte, as with a file */
+		o->bytes = malloc(len + 1); /* one zero behind the last byte, as with a file */
 	if (!o || !o->bytes) {
 		object_free(o);
 		return NULL;

@@ -14,23 +14,23 @@ struct symbols;
 
 struct object {
 	struct objects *owner;
-	uint32_t id;		/* from 1 */
+	uint32_t id; /* from 1 */
 	struct file_key key;
 	char *path;
-	struct filemap *map;	/* of a file */
-	void *bytes;		/* of objects_get_bytes() */
+	struct filemap *map; /* of a file */
+	void *bytes;	     /* of objects_get_bytes() */
 	struct elf_file elf;
 	struct segment *segments;
 	size_t n_segments;
 	char build_id[2 * BUILD_ID_MAX + 1];
 	void *priv;
 	void (*release)(void *priv);
-	struct debug_file debug;	/* .map NULL: none */
+	struct debug_file debug; /* .map NULL: none */
 	bool is_debug_searched;
-	struct elf_bytes debug_frame;	/* when it had to be decompressed */
-	struct symbols *symbols;	/* NULL: not asked yet, or dropped to save memory */
-	uint64_t last_used;		/* of the owner's clock */
-	struct object *next;		/* of the same hash */
+	struct elf_bytes debug_frame; /* when it had to be decompressed */
+	struct symbols *symbols;      /* NULL: not asked yet, or dropped to save memory */
+	uint64_t last_used;	      /* of the owner's clock */
+	struct object *next;	      /* of the same hash */
 };
 
 /* Reads the headers. 0, -EBADMSG, -ENOTSUP, -ENOMEM. */

@@ -19,7 +19,7 @@
 #include "symbolizer/perf_map_line.h"
 
 #define MAX_MAP_SIZE (64 << 20)
-#define MAX_DUMP_SIZE (1 << 30)	/* holds the code, which is passed over */
+#define MAX_DUMP_SIZE (1 << 30) /* holds the code, which is passed over */
 #define MAX_DUMPS 16
 #define TAIL_LEN 64
 
@@ -39,10 +39,10 @@ struct perf_map {
 	dev_t dev;
 	ino_t ino;
 	size_t offset;
-	char tail[TAIL_LEN];	/* the last bytes before offset */
+	char tail[TAIL_LEN]; /* the last bytes before offset */
 	size_t tail_len;
-	bool is_reread;		/* it was written anew: most lines will be known */
-	uint64_t last_ns;	/* when it was last read */
+	bool is_reread;	  /* it was written anew: most lines will be known */
+	uint64_t last_ns; /* when it was last read */
 	struct dump dumps[MAX_DUMPS];
 	size_t n_dumps;
 };
@@ -109,7 +109,8 @@ static int open_safely(const struct perf_map *m, const char *path, off_t max, st
 }
 
 /* Is the file still the one that was read so far, only longer? */
-static bool is_continued(const struct perf_map *m, const struct stat *st, const char *bytes, size_t len)
+static bool is_continued(const struct perf_map *m, const struct stat *st, const char *bytes,
+			 size_t len)
 {
 	return m->dev == st->st_dev && m->ino == st->st_ino && len >= m->offset &&
 	       !memcmp(bytes + m->offset - m->tail_len, m->tail, m->tail_len);
@@ -125,12 +126,14 @@ static int read_lines(struct perf_map *m, const char *bytes, size_t len)
 		struct perf_map_line l;
 
 		if (!end)
-			break;	/* still being written */
+			break; /* still being written */
 		m->offset += (size_t)(end - line) + 1;
 		if (!perf_map_line_parse(line, (size_t)(end - line), &l))
 			continue;
-		if (!m->is_reread || !jit_symbols_has(m->symbols, l.start, l.size, l.name, l.name_len))
-			err = jit_symbols_add(m->symbols, l.start, l.size, m->last_ns, l.name, l.name_len);
+		if (!m->is_reread ||
+		    !jit_symbols_has(m->symbols, l.start, l.size, l.name, l.name_len))
+			err = jit_symbols_add(m->symbols, l.start, l.size, m->last_ns, l.name,
+					      l.name_len);
 	}
 	m->tail_len = m->offset < TAIL_LEN ? m->offset : TAIL_LEN;
 	memcpy(m->tail, bytes + m->offset - m->tail_len, m->tail_len);
@@ -157,7 +160,8 @@ static int refresh_map(struct perf_map *m)
 		m->offset = 0;
 		m->dev = st.st_dev;
 		m->ino = st.st_ino;
-		jit_symbols_find(m->symbols, 0, 0, NULL, NULL);	/* sorts them, for jit_symbols_has() */
+		jit_symbols_find(m->symbols, 0, 0, NULL,
+				 NULL); /* sorts them, for jit_symbols_has() */
 	}
 	return read_lines(m, filemap_data(map), filemap_len(map));
 }
@@ -214,7 +218,8 @@ const char *perf_map_find(const struct perf_map *m, uint64_t addr, uint64_t *sta
 	return jit_symbols_find(m->symbols, addr, UINT64_MAX, start, size);
 }
 
-const char *perf_map_find_at(const struct perf_map *m, uint64_t addr, uint64_t time_ns, uint64_t *start, uint64_t *size)
+const char *perf_map_find_at(const struct perf_map *m, uint64_t addr, uint64_t time_ns,
+			     uint64_t *start, uint64_t *size)
 {
 	return jit_symbols_find(m->symbols, addr, time_ns, start, size);
 }

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Names of JIT code that a process writes itself: /tmp/perf-PID.map (linux tools/perf/Documentation/
- * jit-interface.txt) and jitdump (jitdump-specification.txt). The files are the target's: opened
- * below its root without following links, refused unless regular, owned by the target's user or
- * root, one link only, under the size cap; read incrementally as they grow. Later entries win.
+ * Names of JIT code that a process writes itself: /tmp/perf-PID.map (linux
+ * tools/perf/Documentation/ jit-interface.txt) and jitdump (jitdump-specification.txt). The files
+ * are the target's: opened below its root without following links, refused unless regular, owned by
+ * the target's user or root, one link only, under the size cap; read incrementally as they grow.
+ * Later entries win.
  */
 #ifndef SYMBOLIZER_PERF_MAP_H
 #define SYMBOLIZER_PERF_MAP_H
@@ -14,7 +15,8 @@
 
 struct perf_map;
 
-/* root_fd: the target's root directory; ns_pid: its pid in its own pid namespace; uid: its effective user. */
+/* root_fd: the target's root directory; ns_pid: its pid in its own pid namespace; uid: its
+ * effective user. */
 struct perf_map *perf_map_new(int root_fd, pid_t ns_pid, uid_t uid);
 /* A jitdump file that the process has mapped (its marker mapping), by path below the root. */
 int perf_map_add_jitdump(struct perf_map *m, const char *path);
@@ -27,7 +29,8 @@ const char *perf_map_find(const struct perf_map *m, uint64_t addr, uint64_t *sta
 uint32_t perf_map_line(const struct perf_map *m, uint64_t addr, const char **file);
 /* The name that was valid at a time (CLOCK_MONOTONIC ns): entries carry the time they were read or
    a jitdump's own. */
-const char *perf_map_find_at(const struct perf_map *m, uint64_t addr, uint64_t time_ns, uint64_t *start, uint64_t *size);
+const char *perf_map_find_at(const struct perf_map *m, uint64_t addr, uint64_t time_ns,
+			     uint64_t *start, uint64_t *size);
 /* Ranges read so far: another number means that there are new names. */
 size_t perf_map_count(const struct perf_map *m);
 size_t perf_map_memory(const struct perf_map *m);

@@ -9,7 +9,7 @@
 
 struct perf_map_line {
 	uint64_t start, size;
-	const char *name;	/* inside the line, not terminated */
+	const char *name; /* inside the line, not terminated */
 	size_t name_len;
 };
 

@@ -9,10 +9,10 @@
 #include "core/reader.h"
 
 #define MAX_SLOTS (1 << 18)
-#define STUB_LEN 16		/* .plt and .plt.sec; .plt.got has 8 where there is no endbr64 */
+#define STUB_LEN 16 /* .plt and .plt.sec; .plt.got has 8 where there is no endbr64 */
 
 struct slot {
-	uint64_t vaddr;		/* in the GOT */
+	uint64_t vaddr; /* in the GOT */
 	const char *name;
 };
 
@@ -23,7 +23,7 @@ struct stub {
 };
 
 struct plt {
-	struct slot *slots;	/* only while it is made */
+	struct slot *slots; /* only while it is made */
 	size_t n_slots, cap_slots;
 	struct stub *stubs;
 	size_t n_stubs, cap_stubs;
@@ -47,7 +47,8 @@ static int grow(void **list, size_t *cap, size_t n, size_t size)
 }
 
 /* The name of a dynamic symbol by its number. */
-static const char *symbol_name(const struct elf_file *ef, const struct elf_section *table, uint64_t index)
+static const char *symbol_name(const struct elf_file *ef, const struct elf_section *table,
+			       uint64_t index)
 {
 	const void *symbols, *strings;
 	size_t symbols_len, strings_len;
@@ -80,7 +81,8 @@ static int read_slots(struct plt *p, const struct elf_file *ef, const struct elf
 		uint64_t info = reader_u64(&r, "relocation info");
 
 		reader_u64(&r, "addend");
-		if (ELF64_R_TYPE(info) != R_X86_64_JUMP_SLOT && ELF64_R_TYPE(info) != R_X86_64_GLOB_DAT)
+		if (ELF64_R_TYPE(info) != R_X86_64_JUMP_SLOT &&
+		    ELF64_R_TYPE(info) != R_X86_64_GLOB_DAT)
 			continue;
 		slot.name = symbol_name(ef, &ef->sections[s->link], ELF64_R_SYM(info));
 		if (!slot.name || !*slot.name)

@@ -15,21 +15,21 @@
 #include "symbolizer/plt.h"
 #include "symbolizer/symtab.h"
 
-#define MAX_FOLDED 3	/* names shown of functions that share their code with another */
+#define MAX_FOLDED 3 /* names shown of functions that share their code with another */
 #define MAX_NAME 4096
 #define MAX_MINIDEBUG (64 << 20)
 #define N_DWARF_SECTIONS 9
 
 enum table { TABLE_SYMTAB, TABLE_DEBUG_FILE, TABLE_MINIDEBUG, TABLE_DYNSYM, N_TABLES };
 
-struct unpacked {	/* the DWARF of one file, with its sections */
+struct unpacked { /* the DWARF of one file, with its sections */
 	struct dwarf *dwarf;
 	struct elf_bytes sections[N_DWARF_SECTIONS];
 };
 
 struct symbols {
 	struct symtab *tables[N_TABLES];
-	bool is_whole;		/* a table has the private functions too */
+	bool is_whole; /* a table has the private functions too */
 	struct function_ranges ranges;
 	struct plt *plt;
 	struct unpacked main, alt;
@@ -40,7 +40,7 @@ struct symbols {
 	struct elf_room *room;
 	uint64_t memory_cap;
 	char source[256];
-	char name[MAX_NAME], cut_name[MAX_NAME];	/* of the last answer */
+	char name[MAX_NAME], cut_name[MAX_NAME]; /* of the last answer */
 };
 
 static void text_bounds(const struct elf_file *ef, uint64_t *start, uint64_t *end)
@@ -62,19 +62,20 @@ static void text_bounds(const struct elf_file *ef, uint64_t *start, uint64_t *en
 		*start = 1;
 }
 
-/* The DWARF in ef for code of text, or for an alternate file (no text); u->dwarf stays NULL when there
-   is none that can be used. */
-static void unpack(struct unpacked *u, const struct elf_file *ef, const struct elf_file *text, struct dwarf *alt,
-		   struct elf_room *room)
+/* The DWARF in ef for code of text, or for an alternate file (no text); u->dwarf stays NULL when
+   there is none that can be used. */
+static void unpack(struct unpacked *u, const struct elf_file *ef, const struct elf_file *text,
+		   struct dwarf *alt, struct elf_room *room)
 {
 	static const char *const names[N_DWARF_SECTIONS] = {
-		".debug_info", ".debug_abbrev", ".debug_str", ".debug_line", ".debug_line_str",
-		".debug_ranges", ".debug_rnglists", ".debug_addr", ".debug_str_offsets",
+		".debug_info",	   ".debug_abbrev",   ".debug_str",
+		".debug_line",	   ".debug_line_str", ".debug_ranges",
+		".debug_rnglists", ".debug_addr",     ".debug_str_offsets",
 	};
 	struct dwarf_input in = { .alt = alt, .is_alt = !text };
 	struct dwarf_section *sections[N_DWARF_SECTIONS] = {
-		&in.info, &in.abbrev, &in.str, &in.line, &in.line_str, &in.ranges, &in.rnglists, &in.addr,
-		&in.str_offsets,
+		&in.info,   &in.abbrev,	  &in.str,  &in.line,	     &in.line_str,
+		&in.ranges, &in.rnglists, &in.addr, &in.str_offsets,
 	};
 
 	if (text)
@@ -109,7 +110,8 @@ static void open_dwarf(struct symbols *s, const struct symbols_input *in)
 	bool is_own = elf_file_section(in->elf, ".debug_info") || !in->debug->map;
 	const struct elf_file *ef = is_own ? in->elf : &in->debug->elf;
 
-	if (!debug_file_find_alt(&in->search, ef, is_own ? in->path : in->debug->path, &s->alt_file))
+	if (!debug_file_find_alt(&in->search, ef, is_own ? in->path : in->debug->path,
+				 &s->alt_file))
 		unpack(&s->alt, &s->alt_file.elf, NULL, NULL, in->room);
 	unpack(&s->main, ef, in->elf, s->alt.dwarf, in->room);
 	if (!s->main.dwarf)
@@ -121,7 +123,8 @@ static void open_minidebug(struct symbols *s, const struct elf_file *ef)
 	struct elf_bytes bytes = { 0 };
 
 	if (elf_file_bytes(ef, ".gnu_debugdata", NULL, &bytes) < 0 ||
-	    minidebug_unpack(bytes.data, bytes.len, MAX_MINIDEBUG, &s->minidebug, &s->minidebug_len) < 0)
+	    minidebug_unpack(bytes.data, bytes.len, MAX_MINIDEBUG, &s->minidebug,
+			     &s->minidebug_len) < 0)
 		return;
 	if (!elf_file_init(&s->minidebug_elf, s->minidebug, s->minidebug_len))
 		symtab_new(&s->minidebug_elf, ".symtab", &s->tables[TABLE_MINIDEBUG]);
@@ -135,8 +138,11 @@ static void name_source(struct symbols *s, const struct symbols_input *in)
 	if (from_debug)
 		snprintf(s->source, sizeof(s->source), "debug file %s", in->debug->path);
 	else
-		strcpy(s->source, s->main.dwarf ? "dwarf" : s->tables[TABLE_SYMTAB] ? "symtab" :
-		       s->tables[TABLE_MINIDEBUG] ? "minidebuginfo" : s->tables[TABLE_DYNSYM] ? "dynsym" : "none");
+		strcpy(s->source, s->main.dwarf		       ? "dwarf"
+				  : s->tables[TABLE_SYMTAB]    ? "symtab"
+				  : s->tables[TABLE_MINIDEBUG] ? "minidebuginfo"
+				  : s->tables[TABLE_DYNSYM]    ? "dynsym"
+							       : "none");
 }
 
 struct symbols *symbols_new(const struct symbols_input *in)
@@ -179,7 +185,8 @@ void symbols_free(struct symbols *s)
 	free(s);
 }
 
-/* Does a symbol without a size reach the address? Its own table, own, has said where it must end. */
+/* Does a symbol without a size reach the address? Its own table, own, has said where it must end.
+ */
 static bool reaches(const struct symbols *s, size_t own, const struct symbol *sym, uint64_t vaddr)
 {
 	struct function_range r;
@@ -217,7 +224,8 @@ static const char *cut_version(const char *name, char *buf)
 	return buf;
 }
 
-/* The name with " (=other,other2)" behind it for functions that share its code; NULL when none do. */
+/* The name with " (=other,other2)" behind it for functions that share its code; NULL when none do.
+ */
 static const char *name_folded(struct symbols *s, struct name_cache *names, const struct symtab *t,
 			       const struct symbol *sym, const char *name)
 {
@@ -226,7 +234,7 @@ static const char *name_folded(struct symbols *s, struct name_cache *names, cons
 
 	if (!n)
 		return NULL;
-	folded[n++] = sym->name;	/* the name may be another one: DWARF's */
+	folded[n++] = sym->name; /* the name may be another one: DWARF's */
 	len = (size_t)snprintf(s->name, MAX_NAME, "%s", name);
 	for (size_t i = 0; i < n && len < MAX_NAME - 3; i++) {
 		char buf[MAX_NAME];
@@ -237,7 +245,8 @@ static const char *name_folded(struct symbols *s, struct name_cache *names, cons
 			is_known = is_known || !strcmp(shown[k], other);
 		if (is_known || other == buf)
 			continue;
-		len += (size_t)snprintf(s->name + len, MAX_NAME - len, "%s%s", n_shown ? "," : " (=", other);
+		len += (size_t)snprintf(s->name + len, MAX_NAME - len, "%s%s",
+					n_shown ? "," : " (=", other);
 		shown[n_shown++] = other;
 	}
 	if (!n_shown || len >= MAX_NAME - 1)
@@ -246,7 +255,8 @@ static const char *name_folded(struct symbols *s, struct name_cache *names, cons
 	return s->name;
 }
 
-static void name_stub(struct symbols *s, struct name_cache *names, uint64_t vaddr, struct name_line *line)
+static void name_stub(struct symbols *s, struct name_cache *names, uint64_t vaddr,
+		      struct name_line *line)
 {
 	uint64_t start, size;
 	const char *target = s->plt ? plt_find(s->plt, vaddr, &start, &size) : NULL;
@@ -259,8 +269,8 @@ static void name_stub(struct symbols *s, struct name_cache *names, uint64_t vadd
 }
 
 /* Names the physical function by the symbol tables, where DWARF has not, and its folded fellows. */
-static bool add_symbol(struct symbols *s, struct name_cache *names, uint64_t vaddr, struct name_line *line,
-		       uint16_t *flags)
+static bool add_symbol(struct symbols *s, struct name_cache *names, uint64_t vaddr,
+		       struct name_line *line, uint16_t *flags)
 {
 	struct symbol sym;
 	const struct symtab *t = find_symbol(s, vaddr, &sym);
@@ -280,30 +290,36 @@ static bool add_symbol(struct symbols *s, struct name_cache *names, uint64_t vad
 	return line->name;
 }
 
-static size_t add_dwarf(struct symbols *s, struct name_cache *names, uint64_t vaddr, struct name_line *out, size_t max)
+static size_t add_dwarf(struct symbols *s, struct name_cache *names, uint64_t vaddr,
+			struct name_line *out, size_t max)
 {
 	struct dwarf_frame frames[MAX_INLINE_DEPTH];
-	size_t n = dwarf_find(s->main.dwarf, vaddr, frames, max < MAX_INLINE_DEPTH ? max : MAX_INLINE_DEPTH);
+	size_t n = dwarf_find(s->main.dwarf, vaddr, frames,
+			      max < MAX_INLINE_DEPTH ? max : MAX_INLINE_DEPTH);
 
 	for (size_t i = 0; i < n; i++) {
 		const struct dwarf_frame *f = &frames[i];
-		const char *name = f->linkage_name ? name_cache_demangle(names, f->linkage_name) : NULL;
+		const char *name =
+			f->linkage_name ? name_cache_demangle(names, f->linkage_name) : NULL;
 
 		/* A linkage name that is not mangled says less than the qualified name. */
 		if (!name || !strcmp(name, f->linkage_name))
 			name = f->name;
-		out[i] = (struct name_line){ .name = name ? name : i + 1 < n ? "[inlined]" : NULL,
-					     .system_name = f->linkage_name ? f->linkage_name : name,
-					     .filename = f->file,
-					     .start_line = f->decl_line,
-					     .line = f->line,
-					     .column = f->column };
+		out[i] =
+			(struct name_line){ .name = name	? name
+						    : i + 1 < n ? "[inlined]"
+								: NULL,
+					    .system_name = f->linkage_name ? f->linkage_name : name,
+					    .filename = f->file,
+					    .start_line = f->decl_line,
+					    .line = f->line,
+					    .column = f->column };
 	}
 	return n;
 }
 
-size_t symbols_find(struct symbols *s, struct name_cache *names, uint64_t vaddr, struct name_line *out,
-		    size_t max, uint16_t *flags)
+size_t symbols_find(struct symbols *s, struct name_cache *names, uint64_t vaddr,
+		    struct name_line *out, size_t max, uint16_t *flags)
 {
 	size_t n = 0;
 
@@ -342,7 +358,8 @@ const char *symbols_source(const struct symbols *s)
 
 size_t symbols_memory(const struct symbols *s)
 {
-	size_t n = sizeof(*s) + unpacked_memory(&s->main) + unpacked_memory(&s->alt) + s->minidebug_len;
+	size_t n = sizeof(*s) + unpacked_memory(&s->main) + unpacked_memory(&s->alt) +
+		   s->minidebug_len;
 
 	for (size_t i = 0; i < N_TABLES; i++)
 		n += s->tables[i] ? symtab_memory(s->tables[i]) : 0;

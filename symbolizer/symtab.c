@@ -11,22 +11,24 @@
 #define MAX_SYMBOLS (16 * 1024 * 1024)
 #define MAX_ADDRESS ((UINT64_C(1) << 56) - 1)
 #define MAX_FUNCTIONS (2 * 1024 * 1024)
-#define MAX_COMPARED 256	/* bytes of a name that choose between aliases: a file can hold millions of long ones */
-#define MAX_NESTING 64	/* how far back an enclosing function is looked for */
+#define MAX_COMPARED                                                                              \
+	256 /* bytes of a name that choose between aliases: a file can hold millions of long ones \
+	     */
+#define MAX_NESTING 64 /* how far back an enclosing function is looked for */
 
-enum rank {		/* of a binding; lower is better */
-	RANK_GLOBAL,
-	RANK_WEAK,
-	RANK_LOCAL,
-	RANK_MASK = 3,
-	RANK_LABEL = 4,		/* STT_NOTYPE */
-	RANK_UNSIZED = 8,
+enum rank { /* of a binding; lower is better */
+	    RANK_GLOBAL,
+	    RANK_WEAK,
+	    RANK_LOCAL,
+	    RANK_MASK = 3,
+	    RANK_LABEL = 4, /* STT_NOTYPE */
+	    RANK_UNSIZED = 8,
 };
 
 struct entry {
 	uint64_t addr : 56, rank : 8;
-	uint32_t size;		/* as worked out */
-	uint32_t name;		/* offset in the string table */
+	uint32_t size; /* as worked out */
+	uint32_t name; /* offset in the string table */
 };
 
 struct symtab {
@@ -34,11 +36,11 @@ struct symtab {
 	size_t n, cap;
 	const char *strings;
 	size_t strings_len;
-	bool has_versions;	/* the library defines symbol versions */
+	bool has_versions; /* the library defines symbol versions */
 	bool is_whole;
 };
 
-struct table {		/* where a symbol table lies in its file */
+struct table { /* where a symbol table lies in its file */
 	const struct elf_file *ef;
 	const void *symbols, *strings;
 	size_t symbols_len, strings_len;
@@ -112,7 +114,8 @@ static uint64_t room_of(const struct elf_file *ef, const struct raw_symbol *s)
 	return sec->size - skip;
 }
 
-static int add_entry(struct symtab *t, const struct elf_file *ef, const struct raw_symbol *s, int rank)
+static int add_entry(struct symtab *t, const struct elf_file *ef, const struct raw_symbol *s,
+		     int rank)
 {
 	uint64_t room = room_of(ef, s), size = s->size && s->size < room ? s->size : room;
 
@@ -127,10 +130,11 @@ static int add_entry(struct symtab *t, const struct elf_file *ef, const struct r
 		t->entries = entries;
 		t->cap = cap;
 	}
-	t->entries[t->n++] = (struct entry){ .addr = s->value,
-					     .rank = (uint8_t)rank,
-					     .size = size > UINT32_MAX ? UINT32_MAX : (uint32_t)size,
-					     .name = s->name };
+	t->entries[t->n++] =
+		(struct entry){ .addr = s->value,
+				.rank = (uint8_t)rank,
+				.size = size > UINT32_MAX ? UINT32_MAX : (uint32_t)size,
+				.name = s->name };
 	return 0;
 }
 
@@ -161,7 +165,8 @@ static int compare_entries(const void *a, const void *b, void *strings)
 {
 	const struct entry *x = a, *y = b;
 	const char *names = strings;
-	unsigned int kind_x = x->rank & ~(unsigned int)RANK_MASK, kind_y = y->rank & ~(unsigned int)RANK_MASK;
+	unsigned int kind_x = x->rank & ~(unsigned int)RANK_MASK,
+		     kind_y = y->rank & ~(unsigned int)RANK_MASK;
 
 	if (x->addr != y->addr)
 		return x->addr < y->addr ? -1 : 1;
@@ -170,7 +175,8 @@ static int compare_entries(const void *a, const void *b, void *strings)
 	/* The larger one encloses the others and goes first. */
 	if (x->size != y->size)
 		return x->size > y->size ? -1 : 1;
-	return compare_names(names + y->name, names + x->name, y->rank & RANK_MASK, x->rank & RANK_MASK);
+	return compare_names(names + y->name, names + x->name, y->rank & RANK_MASK,
+			     x->rank & RANK_MASK);
 }
 
 /* Symbols without a size end where the next function begins; labels also at the next label. */
@@ -238,7 +244,8 @@ int symtab_new(const struct elf_file *ef, const char *section, struct symtab **o
 	if (exact)
 		t->entries = exact;
 	t->cap = t->n;
-	qsort_r(t->entries, t->n, sizeof(*t->entries), compare_entries, (void *)(uintptr_t)t->strings);
+	qsort_r(t->entries, t->n, sizeof(*t->entries), compare_entries,
+		(void *)(uintptr_t)t->strings);
 	close_unsized(t);
 	*out = t;
 	return 0;
@@ -303,7 +310,8 @@ bool symtab_find(const struct symtab *t, uint64_t vaddr, struct symbol *out)
 
 		if (vaddr - e->addr >= e->size)
 			continue;
-		if (!best || (best->rank & ~(unsigned int)RANK_MASK) > (e->rank & ~(unsigned int)RANK_MASK))
+		if (!best ||
+		    (best->rank & ~(unsigned int)RANK_MASK) > (e->rank & ~(unsigned int)RANK_MASK))
 			best = e;
 		if (!(e->rank & RANK_UNSIZED))
 			break;
@@ -340,7 +348,8 @@ static bool is_alias(const struct symtab *t, const struct entry *a, const struct
 
 	if (!strcmp(x, y))
 		return true;
-	/* C++ templates and Rust functions are weak or local by nature and are never renamed by hand. */
+	/* C++ templates and Rust functions are weak or local by nature and are never renamed by
+	 * hand. */
 	if (is_mangled(x) && is_mangled(y))
 		return false;
 	return t->has_versions || (a->rank & RANK_MASK) == RANK_WEAK ||
@@ -366,8 +375,8 @@ size_t symtab_folded(const struct symtab *t, const struct symbol *s, const char 
 	return n;
 }
 
-bool symtab_by_name(const struct elf_file *ef, const char *section, const char *name, uint64_t *vaddr,
-		    uint64_t *size)
+bool symtab_by_name(const struct elf_file *ef, const char *section, const char *name,
+		    uint64_t *vaddr, uint64_t *size)
 {
 	size_t len = strlen(name);
 	struct table table;

@@ -5,8 +5,9 @@
  * A symbol covers [value, value + size). One of size 0 (assembly) reaches to the next function of
  * its table or the end of its section, which is a guess: the functions behind it may have lost
  * their symbols. It counts only where no sized one covers the address, and STT_NOTYPE labels in
- * code only where no function does. Of several symbols at one address the name for people wins: sized before unsized,
- * function before label, fewest leading underscores, global before weak before local, shortest.
+ * code only where no function does. Of several symbols at one address the name for people wins:
+ * sized before unsized, function before label, fewest leading underscores, global before weak
+ * before local, shortest.
  *
  * Names are borrowed from the file, still mangled and with their version.
  */
@@ -23,9 +24,9 @@ struct symtab;
 
 struct symbol {
 	const char *name;
-	uint64_t start, size;	/* size as it was worked out, never 0 */
-	bool is_sized;		/* the file says the size */
-	uint32_t index;		/* for symtab_aliases() */
+	uint64_t start, size; /* size as it was worked out, never 0 */
+	bool is_sized;	      /* the file says the size */
+	uint32_t index;	      /* for symtab_aliases() */
 };
 
 /* section is ".symtab" or ".dynsym". 0; -ENOENT no such table or no functions in it; -ENOMEM. */
@@ -45,9 +46,10 @@ size_t symtab_memory(const struct symtab *t);
  * (constructors C1 and C2), and every C alias in a library that defines symbol versions. The caller
  * still compares demangled names. Returns how many were written.
  */
-size_t symtab_folded(const struct symtab *t, const struct symbol *s, const char **names, size_t max);
+size_t symtab_folded(const struct symtab *t, const struct symbol *s, const char **names,
+		     size_t max);
 /* A symbol's value and size by its exact name, version cut; any type, defined. */
-bool symtab_by_name(const struct elf_file *ef, const char *section, const char *name, uint64_t *vaddr,
-		    uint64_t *size);
+bool symtab_by_name(const struct elf_file *ef, const char *section, const char *name,
+		    uint64_t *vaddr, uint64_t *size);
 
 #endif

@@ -16,9 +16,9 @@
 #include "symbolizer/object.h"
 
 #define N_ADDRESSES 50000
-#define N_COLD_ROUNDS 3		/* the fastest counts: the machine is shared */
+#define N_COLD_ROUNDS 3 /* the fastest counts: the machine is shared */
 #define N_WARM_ROUNDS 20
-#define N_ADDR2LINE 2000	/* addresses for the other program */
+#define N_ADDR2LINE 2000 /* addresses for the other program */
 
 static double cpu_now(void)
 {
@@ -52,7 +52,9 @@ static size_t pick(const char *path, uint64_t *addresses)
 
 	srandom(1);
 	for (int tries = 0; n_segments && n < N_ADDRESSES && tries < 20 * N_ADDRESSES; tries++) {
-		uint64_t vaddr = s->vaddr + ((uint64_t)random() << 16 ^ (uint64_t)random()) % s->memsz, start, size;
+		uint64_t vaddr = s->vaddr +
+				 ((uint64_t)random() << 16 ^ (uint64_t)random()) % s->memsz,
+			 start, size;
 
 		if (object_function(o, vaddr, &start, &size))
 			addresses[n++] = vaddr;
@@ -62,7 +64,8 @@ static size_t pick(const char *path, uint64_t *addresses)
 	return n;
 }
 
-static double bench(const char *path, const uint64_t *addresses, size_t n, double *warm, size_t *n_frames, size_t *memory)
+static double bench(const char *path, const uint64_t *addresses, size_t n, double *warm,
+		    size_t *n_frames, size_t *memory)
 {
 	struct objects *os = objects_new(NULL);
 	struct profile *p = profile_new();

@@ -22,7 +22,8 @@ static void ask(struct object *o, uint64_t vaddr, struct profile *p)
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	static const char *const dirs[] = { "/nonexistent", NULL };
-	struct objects *os = objects_new(&(struct object_options){ .debug_dirs = dirs, .memory = 16 << 20 });
+	struct objects *os =
+		objects_new(&(struct object_options){ .debug_dirs = dirs, .memory = 16 << 20 });
 	struct profile *p = profile_new();
 	const struct segment *segments;
 	const void *bytes;

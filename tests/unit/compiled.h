@@ -20,7 +20,7 @@ struct compiled {
 	char dir[64];
 	struct objects *objects;
 	struct profile *profile;
-	struct line lines[MAX_INLINE_DEPTH];	/* of the last lookup */
+	struct line lines[MAX_INLINE_DEPTH]; /* of the last lookup */
 	uint16_t flags;
 };
 
@@ -70,7 +70,8 @@ static inline bool compiled_run(struct compiled *c, const char *command)
 	return system(line) == 0;
 }
 
-static inline struct object *compiled_open_in(struct compiled *c, struct objects *os, const char *name)
+static inline struct object *compiled_open_in(struct compiled *c, struct objects *os,
+					      const char *name)
 {
 	char path[128];
 	struct object *o;

@@ -15,16 +15,19 @@ static const char source[] =
 	"static __attribute__((noinline)) int hidden(int x) { return x * 3; }\n"
 	"int shown(int x) { return hidden(x) + 1; }\n";
 
-/* Makes whole.so, its debug file a.debug and the stripped a.so that links to it; bin/a.so is asked. */
+/* Makes whole.so, its debug file a.debug and the stripped a.so that links to it; bin/a.so is asked.
+ */
 static bool build(struct compiled *c, const char *more)
 {
 	char command[700];
 
 	compiled_source(c, "a.c", source);
 	snprintf(command, sizeof(command),
-		 "mkdir -p bin dirs && gcc -O1 -g -Wl,--build-id -fPIC -shared -nostdlib -o whole.so a.c && "
+		 "mkdir -p bin dirs && gcc -O1 -g -Wl,--build-id -fPIC -shared -nostdlib -o "
+		 "whole.so a.c && "
 		 "objcopy --only-keep-debug whole.so a.debug && "
-		 "objcopy --strip-all --add-gnu-debuglink=a.debug whole.so bin/a.so && %s", more);
+		 "objcopy --strip-all --add-gnu-debuglink=a.debug whole.so bin/a.so && %s",
+		 more);
 	return compiled_run(c, command);
 }
 
@@ -56,13 +59,17 @@ static void expect(struct compiled *c, const char *file, bool is_found, uint64_t
 
 static void debug_files_are_found_where_they_may_be(void **state)
 {
-	static const struct { const char *move; bool is_found; } cases[] = {
+	static const struct {
+		const char *move;
+		bool is_found;
+	} cases[] = {
 		{ "mv a.debug bin/", true },
 		{ "mkdir bin/.debug && mv a.debug bin/.debug/", true },
 		{ "mkdir -p dirs/$PWD/bin && mv a.debug dirs/$PWD/bin/", true },
 		{ "id=$(readelf -n bin/a.so | sed -n 's/.*Build ID: //p') && "
 		  "mkdir -p dirs/.build-id/$(echo $id | cut -c1-2) && "
-		  "mv a.debug dirs/.build-id/$(echo $id | cut -c1-2)/$(echo $id | cut -c3-).debug", true },
+		  "mv a.debug dirs/.build-id/$(echo $id | cut -c1-2)/$(echo $id | cut -c3-).debug",
+		  true },
 		{ "mv a.debug elsewhere.debug", false },
 	};
 	struct compiled *c = *state;
@@ -106,15 +113,19 @@ static void wrong_debug_files_are_refused(void **state)
 static void a_link_leads_nowhere_else(void **state)
 {
 	/* As long as "a.debug": written over it. */
-	static const char *const names[] = { "../a.db", "/tmp/ab", "bin/..a", "..\\0aaaa", ".\\0aaaaa" };
+	static const char *const names[] = { "../a.db", "/tmp/ab", "bin/..a", "..\\0aaaa",
+					     ".\\0aaaaa" };
 	struct compiled *c = *state;
 	char more[512];
 
 	for (size_t i = 0; i < sizeof(names) / sizeof(*names); i++) {
-		snprintf(more, sizeof(more),
-			 "cp a.debug a.db && objcopy --dump-section .gnu_debuglink=link bin/a.so && "
-			 "printf '%%b' '%s' | dd of=link conv=notrunc 2>/dev/null && "
-			 "objcopy --update-section .gnu_debuglink=link bin/a.so && cp a.debug /tmp/ab", names[i]);
+		snprintf(
+			more, sizeof(more),
+			"cp a.debug a.db && objcopy --dump-section .gnu_debuglink=link bin/a.so && "
+			"printf '%%b' '%s' | dd of=link conv=notrunc 2>/dev/null && "
+			"objcopy --update-section .gnu_debuglink=link bin/a.so && cp a.debug "
+			"/tmp/ab",
+			names[i]);
 		if (!build(c, more))
 			skip();
 		expect(c, "bin/a.so", false, 1);
@@ -133,7 +144,8 @@ static void another_root_is_searched_without_leaving_it(void **state)
 	int err = 0;
 
 	if (!build(c, "mkdir -p root/usr/lib root/dirs/usr/lib && cp bin/a.so root/usr/lib/ && "
-		      "printf x >>bin/a.so && cp bin/a.so root/usr/lib/b.so && mv a.debug root/dirs/usr/lib/"))
+		      "printf x >>bin/a.so && cp bin/a.so root/usr/lib/b.so && mv a.debug "
+		      "root/dirs/usr/lib/"))
 		skip();
 	whole = compiled_open_in(c, os, "whole.so");
 	snprintf(path, sizeof(path), "%s/root", c->dir);
@@ -145,7 +157,8 @@ static void another_root_is_searched_without_leaving_it(void **state)
 	assert_string_equal(compiled_name(c, o, compiled_symbol(whole, "hidden")), "hidden");
 	assert_string_equal(object_symbol_source(o), "debug file /dirs/usr/lib/a.debug");
 	/* A link out of the root is followed inside of it only. */
-	snprintf(dirs, sizeof(dirs), "mv root/dirs elsewhere && ln -s %s/elsewhere root/dirs", c->dir);
+	snprintf(dirs, sizeof(dirs), "mv root/dirs elsewhere && ln -s %s/elsewhere root/dirs",
+		 c->dir);
 	assert_true(compiled_run(c, dirs));
 	outside = openat(root_fd, "usr/lib/b.so", O_RDONLY | O_CLOEXEC);
 	o = objects_get(os, outside, "/usr/lib/b.so", root_fd, &err);
@@ -160,16 +173,27 @@ static void dwz_files_complete_debug_files(void **state)
 	struct compiled *c = *state;
 	size_t n_found = 0;
 
-	compiled_source(c, "shared.h",
-			"struct shared { int x, y, z, first, second, third; struct shared *next, *before, *parent; };\n"
-			"static inline __attribute__((always_inline)) int inlined_two(struct shared *s, int first, int second)\n"
-			"{ struct shared *local = s->next; return local->x * first + local->y * second; }\n"
-			"static inline __attribute__((always_inline)) int inlined_one(struct shared *s, int first, int second)\n"
-			"{ struct shared *local = s->before; return inlined_two(local, first + 1, second) * 3; }\n");
-	compiled_source(c, "a.c", "#include \"shared.h\"\nint call_a(struct shared *s) { return inlined_one(s, 3, 4) + 1; }\n");
-	compiled_source(c, "b.c", "#include \"shared.h\"\nint call_b(struct shared *s) { return inlined_one(s, 5, 6) + 2; }\n");
-	if (!compiled_run(c, "for i in a b; do gcc -O2 -g -gdwarf-4 -Wl,--build-id -fPIC -shared -nostdlib -o $i.so $i.c || exit 1; done; "
-			     "dwz -m common.dwz -M $PWD/common.dwz a.so b.so && readelf -SW common.dwz | grep -q debug_info"))
+	compiled_source(
+		c, "shared.h",
+		"struct shared { int x, y, z, first, second, third; struct shared *next, *before, "
+		"*parent; };\n"
+		"static inline __attribute__((always_inline)) int inlined_two(struct shared *s, "
+		"int first, int second)\n"
+		"{ struct shared *local = s->next; return local->x * first + local->y * second; }\n"
+		"static inline __attribute__((always_inline)) int inlined_one(struct shared *s, "
+		"int first, int second)\n"
+		"{ struct shared *local = s->before; return inlined_two(local, first + 1, second) "
+		"* 3; }\n");
+	compiled_source(c, "a.c",
+			"#include \"shared.h\"\nint call_a(struct shared *s) { return "
+			"inlined_one(s, 3, 4) + 1; }\n");
+	compiled_source(c, "b.c",
+			"#include \"shared.h\"\nint call_b(struct shared *s) { return "
+			"inlined_one(s, 5, 6) + 2; }\n");
+	if (!compiled_run(c, "for i in a b; do gcc -O2 -g -gdwarf-4 -Wl,--build-id -fPIC -shared "
+			     "-nostdlib -o $i.so $i.c || exit 1; done; "
+			     "dwz -m common.dwz -M $PWD/common.dwz a.so b.so && readelf -SW "
+			     "common.dwz | grep -q debug_info"))
 		skip();
 	for (size_t i = 0; i < 2; i++) {
 		char file[8], name[8];
@@ -183,9 +207,15 @@ static void dwz_files_complete_debug_files(void **state)
 		for (uint64_t vaddr = start; vaddr < start + size; vaddr++) {
 			size_t n = compiled_lookup(c, o, vaddr);
 
-			assert_string_equal(profile_get_string(c->profile, compiled_function(c, n - 1)->name), name);
-			n_found += n == 3 && !strcmp(profile_get_string(c->profile, compiled_function(c, 0)->name), "inlined_two") &&
-				   compiled_function(c, 0)->start_line == 2 && c->lines[1].line == 5;
+			assert_string_equal(
+				profile_get_string(c->profile, compiled_function(c, n - 1)->name),
+				name);
+			n_found += n == 3 &&
+				   !strcmp(profile_get_string(c->profile,
+							      compiled_function(c, 0)->name),
+					   "inlined_two") &&
+				   compiled_function(c, 0)->start_line == 2 &&
+				   c->lines[1].line == 5;
 		}
 	}
 	assert_true(n_found > 0);

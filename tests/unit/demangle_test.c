@@ -67,7 +67,8 @@ static void rust_hashes_are_dropped(void **state)
 {
 	static const struct name names[] = {
 		{ "_ZN4core3fmt9Formatter3pad17h0123456789abcdefE", "core::fmt::Formatter::pad" },
-		{ "_ZN4core3ptr85drop_in_place$LT$std..rt..lang_start$LT$$LP$$RP$$GT$..$u7b$$u7b$closure$u7d$$u7d$$GT$"
+		{ "_ZN4core3ptr85drop_in_place$LT$std..rt..lang_start$LT$$LP$$RP$$GT$..$u7b$$u7b$"
+		  "closure$u7d$$u7d$$GT$"
 		  "17h0123456789abcdefE",
 		  "core::ptr::drop_in_place<std::rt::lang_start<()>::{{closure}}>" },
 		{ "_RNvCs1234_7mycrate3foo", "mycrate::foo" },
@@ -130,8 +131,10 @@ static void hostile_names_cost_little(void **state)
 static void survives_mutation(void **state)
 {
 	static const char *const good[] = {
-		"_ZNSt6vectorIiSaIiEE9push_backERKi.cold", "_ZN4core3fmt9Formatter3pad17h0123456789abcdefE",
-		"_RINvNtC3std3mem8align_ofdE", "_ZZ4mainENKUlvE_clEv@@V_1",
+		"_ZNSt6vectorIiSaIiEE9push_backERKi.cold",
+		"_ZN4core3fmt9Formatter3pad17h0123456789abcdefE",
+		"_RINvNtC3std3mem8align_ofdE",
+		"_ZZ4mainENKUlvE_clEv@@V_1",
 	};
 
 	(void)state;

@@ -108,7 +108,8 @@ static void a_sigbus_elsewhere_still_kills(void **state)
 
 static void only_regular_files_with_bytes_are_mapped(void **state)
 {
-	int empty = memfd_create("empty", 0), dir = open("/", O_RDONLY), null = open("/dev/null", O_RDONLY);
+	int empty = memfd_create("empty", 0), dir = open("/", O_RDONLY),
+	    null = open("/dev/null", O_RDONLY);
 	int pipes[2], err;
 
 	(void)state;

@@ -62,7 +62,8 @@ static void put_record(struct bytes *b, uint32_t id, uint64_t time_ns, const str
 	put(b, body->data, body->len);
 }
 
-static void put_load(struct bytes *b, uint64_t time_ns, uint64_t addr, uint64_t size, const char *name)
+static void put_load(struct bytes *b, uint64_t time_ns, uint64_t addr, uint64_t size,
+		     const char *name)
 {
 	struct bytes body = { .len = 0 };
 
@@ -93,8 +94,13 @@ static void put_move(struct bytes *b, uint64_t time_ns, uint64_t from, uint64_t 
 
 static void put_lines(struct bytes *b, uint64_t addr)
 {
-	static const struct { uint32_t offset, line; const char *file; } lines[] = {
-		{ 0, 10, "a.js" }, { 8, 11, "\xff" }, { 4, 20, "b.js" },
+	static const struct {
+		uint32_t offset, line;
+		const char *file;
+	} lines[] = {
+		{ 0, 10, "a.js" },
+		{ 8, 11, "\xff" },
+		{ 4, 20, "b.js" },
 	};
 	struct bytes body = { .len = 0 };
 
@@ -190,8 +196,15 @@ static void times_of_the_cpu_are_not_taken_for_times(void **state)
 
 static void what_is_no_dump_is_refused(void **state)
 {
-	static const struct { size_t at; uint8_t byte; int err; } cases[] = {
-		{ 0, 'x', -EBADMSG }, { 4, 2, -ENOTSUP }, { 8, 39, -EBADMSG }, { 40 + 4, 15, -EBADMSG },
+	static const struct {
+		size_t at;
+		uint8_t byte;
+		int err;
+	} cases[] = {
+		{ 0, 'x', -EBADMSG },
+		{ 4, 2, -ENOTSUP },
+		{ 8, 39, -EBADMSG },
+		{ 40 + 4, 15, -EBADMSG },
 	};
 	struct jitdump d;
 

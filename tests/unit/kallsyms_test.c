@@ -32,24 +32,27 @@ static struct kallsyms *load(const char *text, size_t len, int *err)
 	return k;
 }
 
-static const char text[] =
-	"0000000000000000 A fixed_percpu_data\n"
-	"ffffffff81000000 T _text\n"
-	"ffffffff81000000 T startup_64\n"
-	"ffffffff81000100 t helper\n"
-	"ffffffff81000200 T __x64_sys_read\n"
-	"ffffffff81000200 t sys_read_alias\n"
-	"ffffffff81000300 D some_data\n"
-	"ffffffff81000400 T _etext\n"
-	"ffffffffc0000000 t init_module\t[ext4]\n"
-	"ffffffffc0000100 t ext4_read\t[ext4]\n"
-	"ffffffffc0001000 t bpf_prog_6deef7357e7b4530_handler\t[bpf]\n"
-	"not a line\n"
-	"ffffffffc0000080 t other\t[xfs]\n";
+static const char text[] = "0000000000000000 A fixed_percpu_data\n"
+			   "ffffffff81000000 T _text\n"
+			   "ffffffff81000000 T startup_64\n"
+			   "ffffffff81000100 t helper\n"
+			   "ffffffff81000200 T __x64_sys_read\n"
+			   "ffffffff81000200 t sys_read_alias\n"
+			   "ffffffff81000300 D some_data\n"
+			   "ffffffff81000400 T _etext\n"
+			   "ffffffffc0000000 t init_module\t[ext4]\n"
+			   "ffffffffc0000100 t ext4_read\t[ext4]\n"
+			   "ffffffffc0001000 t bpf_prog_6deef7357e7b4530_handler\t[bpf]\n"
+			   "not a line\n"
+			   "ffffffffc0000080 t other\t[xfs]\n";
 
 static void names_come_with_their_module(void **state)
 {
-	static const struct { uint64_t addr; const char *name, *module; uint64_t start; } cases[] = {
+	static const struct {
+		uint64_t addr;
+		const char *name, *module;
+		uint64_t start;
+	} cases[] = {
 		{ 0xffffffff81000000, "startup_64", "", 0xffffffff81000000 },
 		{ 0xffffffff810000ff, "startup_64", "", 0xffffffff81000000 },
 		{ 0xffffffff81000100, "helper", "", 0xffffffff81000100 },
@@ -58,7 +61,8 @@ static void names_come_with_their_module(void **state)
 		{ 0xffffffffc0000000, "init_module", "ext4", 0xffffffffc0000000 },
 		{ 0xffffffffc0000090, "other", "xfs", 0xffffffffc0000080 },
 		{ 0xffffffffc0000123, "ext4_read", "ext4", 0xffffffffc0000100 },
-		{ 0xffffffffc0001001, "bpf_prog_6deef7357e7b4530_handler", "bpf", 0xffffffffc0001000 },
+		{ 0xffffffffc0001001, "bpf_prog_6deef7357e7b4530_handler", "bpf",
+		  0xffffffffc0001000 },
 		/* Below, behind the end, far from everything. */
 		{ 0xffffffff80ffffff, NULL, NULL, 0 },
 		{ 0xffffffff81000500, NULL, NULL, 0 },

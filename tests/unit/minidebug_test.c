@@ -18,7 +18,9 @@ static uint8_t *pack(const void *bytes, size_t len, size_t *out_len)
 	uint8_t *xz = malloc(cap);
 
 	*out_len = 0;
-	assert_int_equal(lzma_easy_buffer_encode(0, LZMA_CHECK_CRC32, NULL, bytes, len, xz, out_len, cap), LZMA_OK);
+	assert_int_equal(
+		lzma_easy_buffer_encode(0, LZMA_CHECK_CRC32, NULL, bytes, len, xz, out_len, cap),
+		LZMA_OK);
 	return xz;
 }
 
@@ -92,7 +94,8 @@ static void a_stripped_file_keeps_its_private_names(void **state)
 
 	compiled_source(c, "a.c", source);
 	if (!compiled_run(c, "gcc -O1 -fPIC -shared -nostdlib -o whole.so a.c && "
-			     "objcopy --only-keep-debug whole.so mini && xz -k mini && strip -o stripped.so whole.so && "
+			     "objcopy --only-keep-debug whole.so mini && xz -k mini && strip -o "
+			     "stripped.so whole.so && "
 			     "objcopy --add-section .gnu_debugdata=mini.xz stripped.so mini.so"))
 		skip();
 	whole = compiled_open(c, "whole.so");
@@ -101,7 +104,8 @@ static void a_stripped_file_keeps_its_private_names(void **state)
 	vaddr = compiled_symbol(whole, "hidden");
 	assert_false(object_symbol(mini, "hidden", &(uint64_t){ 0 }, &size));
 	assert_string_equal(compiled_name(c, mini, vaddr), "hidden");
-	assert_string_equal(compiled_name(c, mini, compiled_symbol(whole, "also_hidden")), "also_hidden");
+	assert_string_equal(compiled_name(c, mini, compiled_symbol(whole, "also_hidden")),
+			    "also_hidden");
 	assert_string_equal(compiled_name(c, mini, compiled_symbol(whole, "shown")), "shown");
 }
 
@@ -111,8 +115,10 @@ static void a_damaged_minidebuginfo_leaves_the_dynamic_symbols(void **state)
 	struct object *o;
 
 	compiled_source(c, "a.c", "int shown(int x) { return x; }\n");
-	if (!compiled_run(c, "gcc -O1 -fPIC -shared -nostdlib -s -o a.so a.c && echo nonsense >mini.xz && "
-			     "objcopy --add-section .gnu_debugdata=mini.xz a.so"))
+	if (!compiled_run(
+		    c,
+		    "gcc -O1 -fPIC -shared -nostdlib -s -o a.so a.c && echo nonsense >mini.xz && "
+		    "objcopy --add-section .gnu_debugdata=mini.xz a.so"))
 		skip();
 	o = compiled_open(c, "a.so");
 	assert_string_equal(object_symbol_source(o), "dynsym");
@@ -125,9 +131,10 @@ int main(void)
 		cmocka_unit_test(what_was_packed_is_unpacked),
 		cmocka_unit_test(a_bomb_is_refused),
 		cmocka_unit_test(survives_mutation),
-		cmocka_unit_test_setup_teardown(a_stripped_file_keeps_its_private_names, compiled_setup, compiled_teardown),
-		cmocka_unit_test_setup_teardown(a_damaged_minidebuginfo_leaves_the_dynamic_symbols, compiled_setup,
-						compiled_teardown),
+		cmocka_unit_test_setup_teardown(a_stripped_file_keeps_its_private_names,
+						compiled_setup, compiled_teardown),
+		cmocka_unit_test_setup_teardown(a_damaged_minidebuginfo_leaves_the_dynamic_symbols,
+						compiled_setup, compiled_teardown),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

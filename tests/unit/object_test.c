@@ -67,7 +67,8 @@ static const char *name_at(struct test *t, struct object *o, uint64_t vaddr)
 
 	if (!n)
 		return NULL;
-	return profile_get_string(t->profile, profile_get_function(t->profile, lines[n - 1].function)->name);
+	return profile_get_string(t->profile,
+				  profile_get_function(t->profile, lines[n - 1].function)->name);
 }
 
 static int first_bias(struct dl_phdr_info *info, size_t size, void *bias)
@@ -202,7 +203,8 @@ static void eh_frame_is_found_without_section_headers(void **state)
 	assert_non_null(stripped);
 	assert_string_equal(object_build_id(stripped), object_build_id(whole));
 	assert_true(object_section(whole, ".eh_frame", &data, &len, &vaddr));
-	assert_true(object_section(stripped, ".eh_frame", &stripped_data, &stripped_len, &stripped_vaddr));
+	assert_true(object_section(stripped, ".eh_frame", &stripped_data, &stripped_len,
+				   &stripped_vaddr));
 	assert_int_equal(stripped_vaddr, vaddr);
 	assert_true(stripped_len >= len);
 	assert_memory_equal(stripped_data, data, len);
@@ -213,7 +215,11 @@ static void eh_frame_is_found_without_section_headers(void **state)
 
 static void what_is_no_program_is_refused(void **state)
 {
-	static const struct { size_t at; uint8_t byte; int err; } cases[] = {
+	static const struct {
+		size_t at;
+		uint8_t byte;
+		int err;
+	} cases[] = {
 		{ 0, 'x', -EBADMSG },
 		{ EI_CLASS, ELFCLASS32, -ENOTSUP },
 		{ EI_DATA, ELFDATA2MSB, -ENOTSUP },
@@ -282,12 +288,15 @@ int main(void)
 		cmocka_unit_test_setup_teardown(the_same_file_is_one_object, setup, teardown),
 		cmocka_unit_test_setup_teardown(own_functions_have_their_names, setup, teardown),
 		cmocka_unit_test_setup_teardown(a_second_profile_gets_its_own_ids, setup, teardown),
-		cmocka_unit_test_setup_teardown(file_offsets_become_virtual_addresses, setup, teardown),
+		cmocka_unit_test_setup_teardown(file_offsets_become_virtual_addresses, setup,
+						teardown),
 		cmocka_unit_test_setup_teardown(sections_are_found, setup, teardown),
-		cmocka_unit_test_setup_teardown(eh_frame_is_found_without_section_headers, setup, teardown),
+		cmocka_unit_test_setup_teardown(eh_frame_is_found_without_section_headers, setup,
+						teardown),
 		cmocka_unit_test_setup_teardown(what_is_no_program_is_refused, setup, teardown),
 		cmocka_unit_test_setup_teardown(the_vdso_has_names, setup, teardown),
-		cmocka_unit_test_setup_teardown(the_private_pointer_is_released_once, setup, teardown),
+		cmocka_unit_test_setup_teardown(the_private_pointer_is_released_once, setup,
+						teardown),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -219,10 +219,14 @@ static void make_foreign(const char *path)
 
 static void unsafe_files_are_refused(void **state)
 {
-	static const struct { void (*make)(const char *path); int err; bool needs_root; } cases[] = {
-		{ make_link, -ELOOP, false },	  { make_link_in_root, -ELOOP, false },
-		{ make_fifo, -EINVAL, false },	  { make_directory, -EINVAL, false },
-		{ make_socket, -EINVAL, false },  { make_huge, -E2BIG, false },
+	static const struct {
+		void (*make)(const char *path);
+		int err;
+		bool needs_root;
+	} cases[] = {
+		{ make_link, -ELOOP, false },	   { make_link_in_root, -ELOOP, false },
+		{ make_fifo, -EINVAL, false },	   { make_directory, -EINVAL, false },
+		{ make_socket, -EINVAL, false },   { make_huge, -E2BIG, false },
 		{ make_hard_link, -EPERM, false }, { make_foreign, -EPERM, true },
 	};
 	struct test *t = *state;
@@ -255,7 +259,7 @@ static void a_link_for_tmp_stays_inside_the_root(void **state)
 
 	snprintf(tmp, sizeof(tmp), "%s/tmp", t->root);
 	assert_int_equal(rmdir(tmp), 0);
-	assert_int_equal(symlink("/tmp", tmp), 0);	/* of the root itself: a loop */
+	assert_int_equal(symlink("/tmp", tmp), 0); /* of the root itself: a loop */
 	assert_int_equal(perf_map_refresh(t->m), -ELOOP);
 	assert_int_equal(unlink(tmp), 0);
 	assert_int_equal(symlink("../../../../../../tmp", tmp), 0);
@@ -277,15 +281,26 @@ static void a_million_overlaps_cost_little(void **state)
 
 static void lines_are_parsed(void **state)
 {
-	static const struct { const char *line; uint64_t start, size; const char *name; } cases[] = {
+	static const struct {
+		const char *line;
+		uint64_t start, size;
+		const char *name;
+	} cases[] = {
 		{ "7f00 10 f", 0x7f00, 0x10, "f" },
 		{ "0x7f00 0x10 f", 0x7f00, 0x10, "f" },
 		{ "7F00 1A Lazy:~f x.js:1:2", 0x7f00, 0x1a, "Lazy:~f x.js:1:2" },
 		{ "ffffffffffffffff 1 f\r", UINT64_MAX, 1, "f" },
 		{ "1ffffffffffffffff 1 f", 0, 0, NULL },
-		{ "1 0 f", 0, 0, NULL }, { "1 1 ", 0, 0, NULL }, { "1 1", 0, 0, NULL }, { "1", 0, 0, NULL },
-		{ "", 0, 0, NULL }, { "x 1 f", 0, 0, NULL }, { "-1 1 f", 0, 0, NULL }, { "0x 1 f", 0, 0, NULL },
-		{ "1\t1 f", 0, 0, NULL }, { "1 1 \r", 0, 0, NULL },
+		{ "1 0 f", 0, 0, NULL },
+		{ "1 1 ", 0, 0, NULL },
+		{ "1 1", 0, 0, NULL },
+		{ "1", 0, 0, NULL },
+		{ "", 0, 0, NULL },
+		{ "x 1 f", 0, 0, NULL },
+		{ "-1 1 f", 0, 0, NULL },
+		{ "0x 1 f", 0, 0, NULL },
+		{ "1\t1 f", 0, 0, NULL },
+		{ "1 1 \r", 0, 0, NULL },
 	};
 
 	(void)state;
@@ -326,12 +341,16 @@ static void survives_mutation(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test_setup_teardown(lines_are_read_as_they_are_appended, setup, teardown),
+		cmocka_unit_test_setup_teardown(lines_are_read_as_they_are_appended, setup,
+						teardown),
 		cmocka_unit_test_setup_teardown(later_entries_win, setup, teardown),
-		cmocka_unit_test_setup_teardown(a_map_written_anew_is_read_from_its_beginning, setup, teardown),
-		cmocka_unit_test_setup_teardown(an_older_sample_keeps_the_older_name, setup, teardown),
+		cmocka_unit_test_setup_teardown(a_map_written_anew_is_read_from_its_beginning,
+						setup, teardown),
+		cmocka_unit_test_setup_teardown(an_older_sample_keeps_the_older_name, setup,
+						teardown),
 		cmocka_unit_test_setup_teardown(unsafe_files_are_refused, setup, teardown),
-		cmocka_unit_test_setup_teardown(a_link_for_tmp_stays_inside_the_root, setup, teardown),
+		cmocka_unit_test_setup_teardown(a_link_for_tmp_stays_inside_the_root, setup,
+						teardown),
 		cmocka_unit_test_setup_teardown(a_million_overlaps_cost_little, setup, teardown),
 		cmocka_unit_test(lines_are_parsed),
 		cmocka_unit_test(survives_mutation),

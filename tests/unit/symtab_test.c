@@ -14,27 +14,39 @@
 
 static void assembly_is_named(void **state)
 {
-	static const char source[] =
-		"	.text\n"
-		"	.globl sized, unsized, after, _under, __under, inner\n"
-		"	.type sized, @function\n	.type unsized, @function\n	.type after, @function\n"
-		"	.type _under, @function\n	.type __under, @function\n	.type inner, @function\n"
-		"sized:	.skip 64\n"
-		"	.size sized, 64\n"
-		"gap:	.skip 16\n"
-		"unsized:	.skip 32\n"
-		"local_label:	.skip 32\n"
-		"after:	.skip 8\n"
-		"inner:	.skip 8\n	.size inner, 8\n"
-		"tail:	.skip 48\n	.size after, 64\n"
-		"__under:\n_under:	.skip 16\n	.size _under, 16\n	.size __under, 16\n";
-	static const struct { const char *base; uint64_t offset; const char *name; } cases[] = {
-		{ "sized", 0, "sized" },   { "sized", 63, "sized" },
-		{ "sized", 64, "gap" },	   { "sized", 79, "gap" },
-		{ "unsized", 0, "unsized" }, { "unsized", 31, "unsized" },
+	static const char source[] = "	.text\n"
+				     "	.globl sized, unsized, after, _under, __under, inner\n"
+				     "	.type sized, @function\n	.type unsized, "
+				     "@function\n	.type after, @function\n"
+				     "	.type _under, @function\n	.type __under, "
+				     "@function\n	.type inner, @function\n"
+				     "sized:	.skip 64\n"
+				     "	.size sized, 64\n"
+				     "gap:	.skip 16\n"
+				     "unsized:	.skip 32\n"
+				     "local_label:	.skip 32\n"
+				     "after:	.skip 8\n"
+				     "inner:	.skip 8\n	.size inner, 8\n"
+				     "tail:	.skip 48\n	.size after, 64\n"
+				     "__under:\n_under:	.skip 16\n	.size _under, 16\n	"
+				     ".size __under, 16\n";
+	static const struct {
+		const char *base;
+		uint64_t offset;
+		const char *name;
+	} cases[] = {
+		{ "sized", 0, "sized" },
+		{ "sized", 63, "sized" },
+		{ "sized", 64, "gap" },
+		{ "sized", 79, "gap" },
+		{ "unsized", 0, "unsized" },
+		{ "unsized", 31, "unsized" },
 		/* A label inside of a function is not a function. */
-		{ "unsized", 32, "unsized" }, { "unsized", 63, "unsized" },
-		{ "after", 0, "after" },   { "after", 9, "inner" }, { "after", 20, "after" },
+		{ "unsized", 32, "unsized" },
+		{ "unsized", 63, "unsized" },
+		{ "after", 0, "after" },
+		{ "after", 9, "inner" },
+		{ "after", 20, "after" },
 		{ "_under", 3, "_under" },
 	};
 	struct compiled *c = *state;
@@ -46,20 +58,21 @@ static void assembly_is_named(void **state)
 	o = compiled_open(c, "a.so");
 	assert_string_equal(object_symbol_source(o), "symtab");
 	for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
-		assert_string_equal(compiled_name(c, o, compiled_symbol(o, cases[i].base) + cases[i].offset),
-				    cases[i].name);
+		assert_string_equal(
+			compiled_name(c, o, compiled_symbol(o, cases[i].base) + cases[i].offset),
+			cases[i].name);
 		assert_int_equal(c->flags, 0);
 	}
 }
 
-static const char folded_source[] =
-	"template <class T> __attribute__((noinline)) void fill(T *p, T v, int n) { for (int i = 0; i < n; i++) p[i] = v; }\n"
-	"template void fill<int>(int *, int, int);\n"
-	"template void fill<unsigned>(unsigned *, unsigned, int);\n"
-	"struct A { A(); }; A::A() {}\n"
-	"extern \"C\" int twice_a(int x) { return x * 2 + 77; }\n"
-	"extern \"C\" int other_b(int x) { return x * 2 + 77; }\n"
-	"extern \"C\" int alone(int x) { return x * 3 + 77; }\n";
+static const char folded_source[] = "template <class T> __attribute__((noinline)) void fill(T *p, "
+				    "T v, int n) { for (int i = 0; i < n; i++) p[i] = v; }\n"
+				    "template void fill<int>(int *, int, int);\n"
+				    "template void fill<unsigned>(unsigned *, unsigned, int);\n"
+				    "struct A { A(); }; A::A() {}\n"
+				    "extern \"C\" int twice_a(int x) { return x * 2 + 77; }\n"
+				    "extern \"C\" int other_b(int x) { return x * 2 + 77; }\n"
+				    "extern \"C\" int alone(int x) { return x * 3 + 77; }\n";
 
 static void check_folded(struct compiled *c, const char *command)
 {
@@ -72,8 +85,10 @@ static void check_folded(struct compiled *c, const char *command)
 	o = compiled_open(c, "f.so");
 	name = compiled_name(c, o, compiled_symbol(o, "_Z4fillIiEvPT_S0_i") + 1);
 	assert_true(c->flags & LOCATION_FOLDED);
-	assert_true(!strcmp(name, "void fill<int>(int*, int, int) (=void fill<unsigned int>(unsigned int*, unsigned int, int))") ||
-		    !strcmp(name, "void fill<unsigned int>(unsigned int*, unsigned int, int) (=void fill<int>(int*, int, int))"));
+	assert_true(!strcmp(name, "void fill<int>(int*, int, int) (=void fill<unsigned "
+				  "int>(unsigned int*, unsigned int, int))") ||
+		    !strcmp(name, "void fill<unsigned int>(unsigned int*, unsigned int, int) "
+				  "(=void fill<int>(int*, int, int))"));
 	name = compiled_name(c, o, compiled_symbol(o, "twice_a") + 1);
 	assert_true(c->flags & LOCATION_FOLDED);
 	assert_true(!strcmp(name, "twice_a (=other_b)") || !strcmp(name, "other_b (=twice_a)"));
@@ -86,20 +101,26 @@ static void check_folded(struct compiled *c, const char *command)
 
 static void functions_folded_by_gold_are_all_named(void **state)
 {
-	check_folded(*state, "g++ -O2 -fPIC -shared -nostdlib -ffunction-sections -fno-ipa-icf -fuse-ld=gold "
-			     "-Wl,--icf=all -o f.so f.cpp");
+	check_folded(
+		*state,
+		"g++ -O2 -fPIC -shared -nostdlib -ffunction-sections -fno-ipa-icf -fuse-ld=gold "
+		"-Wl,--icf=all -o f.so f.cpp");
 }
 
 static void functions_folded_by_lld_are_all_named(void **state)
 {
-	check_folded(*state, "g++ -O2 -fPIC -shared -nostdlib -ffunction-sections -fno-ipa-icf -fuse-ld=lld "
-			     "-Wl,--icf=all -o f.so f.cpp");
+	check_folded(
+		*state,
+		"g++ -O2 -fPIC -shared -nostdlib -ffunction-sections -fno-ipa-icf -fuse-ld=lld "
+		"-Wl,--icf=all -o f.so f.cpp");
 }
 
 static void functions_folded_before_dwarf_are_all_named(void **state)
 {
-	check_folded(*state, "g++ -O2 -g -fPIC -shared -nostdlib -ffunction-sections -fno-ipa-icf -fuse-ld=gold "
-			     "-Wl,--icf=all -o f.so f.cpp");
+	check_folded(
+		*state,
+		"g++ -O2 -g -fPIC -shared -nostdlib -ffunction-sections -fno-ipa-icf -fuse-ld=gold "
+		"-Wl,--icf=all -o f.so f.cpp");
 }
 
 static void functions_folded_by_gcc_are_all_named(void **state)
@@ -114,7 +135,8 @@ static void functions_folded_by_gcc_are_all_named(void **state)
 	uint64_t vaddr;
 
 	compiled_source(c, "g.c", source);
-	if (!compiled_run(c, "gcc -O2 -fPIC -shared -nostdlib -o g.so g.c && test $(nm g.so | grep -cE 'first|second') = 2"))
+	if (!compiled_run(c, "gcc -O2 -fPIC -shared -nostdlib -o g.so g.c && test $(nm g.so | grep "
+			     "-cE 'first|second') = 2"))
 		skip();
 	o = compiled_open(c, "g.so");
 	vaddr = compiled_symbol(o, "first");
@@ -149,8 +171,10 @@ static void plt_stubs_are_named_after_their_function(void **state)
 	};
 	struct compiled *c = *state;
 
-	compiled_source(c, "p.cpp", "namespace ns { void far(int); } extern \"C\" void near_by(int);\n"
-				    "extern \"C\" void call(int x) { ns::far(x); near_by(x); ns::far(x + 1); }\n");
+	compiled_source(
+		c, "p.cpp",
+		"namespace ns { void far(int); } extern \"C\" void near_by(int);\n"
+		"extern \"C\" void call(int x) { ns::far(x); near_by(x); ns::far(x + 1); }\n");
 	for (size_t i = 0; i < sizeof(commands) / sizeof(*commands); i++) {
 		size_t n, n_far = 0, n_near = 0, n_call = 0;
 		const struct segment *s;
@@ -199,7 +223,8 @@ static void close_table(struct table *t)
 static const char *libc_path(void)
 {
 	static const char *const paths[] = { "/lib/x86_64-linux-gnu/libc.so.6", "/lib64/libc.so.6",
-					     "/lib/aarch64-linux-gnu/libc.so.6", "/usr/lib/libc.so.6" };
+					     "/lib/aarch64-linux-gnu/libc.so.6",
+					     "/usr/lib/libc.so.6" };
 
 	for (size_t i = 0; i < sizeof(paths) / sizeof(*paths); i++)
 		if (!access(paths[i], R_OK))
@@ -209,8 +234,10 @@ static const char *libc_path(void)
 
 static void aliases_of_libc_have_one_good_name(void **state)
 {
-	static const char *const names[] = { "read", "write", "malloc", "free", "fopen", "puts", "memcpy", "open",
-					     "nanosleep", "pthread_mutex_lock" };
+	static const char *const names[] = {
+		"read", "write",  "malloc", "free",	 "fopen",
+		"puts", "memcpy", "open",   "nanosleep", "pthread_mutex_lock"
+	};
 	struct table t;
 	uint64_t vaddr, size;
 	struct symbol s;
@@ -246,7 +273,8 @@ static void every_function_that_nm_lists_is_found(void **state)
 	if (!f || !open_table(&t, "/proc/self/exe", ".symtab"))
 		skip();
 	for (char line[1024]; fgets(line, sizeof(line), f);) {
-		if (sscanf(line, "%lx %lx %c %511s", &start, &size, &type, name) != 4 || !strchr("TtWi", type))
+		if (sscanf(line, "%lx %lx %c %511s", &start, &size, &type, name) != 4 ||
+		    !strchr("TtWi", type))
 			continue;
 		for (int at_end = 0; at_end < 2; at_end++) {
 			assert_true(symtab_find(t.symtab, at_end ? start + size - 1 : start, &s));
@@ -290,8 +318,11 @@ static void survives_mutation(void **state)
 	uint8_t *data;
 	size_t len;
 
-	compiled_source(c, "m.s", ".globl f,g\n.type f,@function\n.type g,@function\nf:\ng: nop\n.size f,1\n.size g,1\nl: nop\n");
-	if (!compiled_run(c, "gcc -nostdlib -shared -Wl,-z,noseparate-code,-z,norelro,--hash-style=sysv -o m.so m.s"))
+	compiled_source(c, "m.s",
+			".globl f,g\n.type f,@function\n.type g,@function\nf:\ng: nop\n.size "
+			"f,1\n.size g,1\nl: nop\n");
+	if (!compiled_run(c, "gcc -nostdlib -shared "
+			     "-Wl,-z,noseparate-code,-z,norelro,--hash-style=sysv -o m.so m.s"))
 		skip();
 	snprintf(path, sizeof(path), "%s/m.so", c->dir);
 	fd = open(path, O_RDONLY);
