@@ -1,14 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "cmd/frames.h"
 
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "core/intern.h"
 #include "core/profile.h"
-#include "core/scoped.h"
-#include "core/text.h"
 #include "exporter/names.h"
 
 struct frames {
@@ -28,20 +25,6 @@ static size_t count_ids(const struct profile *p)
 	return n;
 }
 
-/* Code without a name goes by its binary, "[libfoo.so]" as in pprof: a row for each address would
-   bury the rest. */
-static uint32_t name_frame(struct frames *f, const struct frame *frame)
-{
-	const char *path = profile_get_string(f->profile, frame->mapping->filename);
-	SCOPED(free) char *name = NULL;
-
-	if (frame->function->name || !*path)
-		return intern_add(f->names, frame->name, strlen(frame->name));
-	if (asprintf(&name, "[%s]", path_basename(path)) < 0)
-		return 0;
-	return intern_add(f->names, name, strlen(name));
-}
-
 static int name_locations(struct frames *f)
 {
 	const struct profile *p = f->profile;
@@ -55,7 +38,7 @@ static int name_locations(struct frames *f)
 			struct frame frame;
 
 			location_frame(p, i, j, &frame);
-			f->ids[n] = name_frame(f, &frame);
+			f->ids[n] = intern_add(f->names, frame.name, strlen(frame.name));
 			if (!f->ids[n++])
 				return -1;
 		}

@@ -84,6 +84,8 @@ static const char *language_of(enum frame_kind kind)
 
 static bool is_named(const struct frame *f)
 {
+	if (f->location.flags & LOCATION_UNNAMED)
+		return false;
 	return f->function->name || f->function->system_name;
 }
 

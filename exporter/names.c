@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "exporter/names.h"
 
-#include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -26,9 +25,9 @@ static const char *frame_name(const struct profile *p, struct frame *f)
 		return name;
 	if (!*path || f->location.kind == FRAME_MARK)
 		return "[unknown]";
-	/* The address first cut off is the file's name: it must not push the address out. */
-	snprintf(f->made, sizeof(f->made), "%.100s+0x%" PRIx64, path_basename(path),
-		 f->location.address);
+	if (*path == '[')
+		return path;
+	snprintf(f->made, sizeof(f->made), "[%.100s]", path_basename(path));
 	return f->made;
 }
 

@@ -19,7 +19,9 @@ struct frame {
 	uint32_t line, column;		       /* 0 is unknown */
 	bool is_inline;			       /* compiled into the next frame, its caller */
 	/* The function's name ("libfoo.so+0x1200", by where it begins, with LOCATION_UNNAMED), else
-	   "libfoo.so+0x1234" by the address, else "[unknown]". Bytes of a target: to be made safe. Lives as long as the profile and this struct; never NULL or "". */
+	   its binary's, "[libfoo.so]" as in pprof: a frame for each address would bury the rest;
+	   else "[unknown]". Bytes of a target: to be made safe. Lives as long as the profile and
+	   this struct; never NULL or "". */
 	const char *name;
 	char made[128];
 };

@@ -93,7 +93,8 @@ static void ranges_are_the_functions_of_a_stripped_file(void **state)
 static void ranges_of_every_linker_are_read(void **state)
 {
 	static const char *const options[] = { "-fuse-ld=gold", "-fuse-ld=lld",
-					       "-fuse-ld=bfd -mcmodel=large", "-fno-dwarf2-cfi-asm" };
+					       "-fuse-ld=bfd -mcmodel=large",
+					       "-fno-dwarf2-cfi-asm" };
 
 	for (size_t i = 0; i < sizeof(options) / sizeof(*options); i++) {
 		build(*state, options[i]);

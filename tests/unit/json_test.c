@@ -100,6 +100,29 @@ static void event_has_the_flat_keys_of_profile_events(void **state)
 	profile_free(p);
 }
 
+static void stand_in_for_a_name_is_not_resolved(void **state)
+{
+	struct profile *p = sample_profile_empty();
+	uint32_t mapping = sample_mapping(p, "/bin/a", 0, 0x2000, 0, "");
+	uint32_t function = sample_function(p, "a+0x1200", "a+0x1200", "", 0);
+	uint32_t id = sample_location(p, FRAME_NATIVE, mapping, 0x1234, function, 0);
+	struct line line = { .function = function };
+	size_t len;
+	char *text;
+	json_t *json;
+
+	(void)state;
+	profile_set_lines(p, id, &line, 1, LOCATION_UNNAMED);
+	profile_add(p, profile_stack(p, &id, 1), 0, 0, (int64_t[MAX_VALUES]){ 1, 1 });
+	text = exported("json", p, &len);
+	json = event(text, 0);
+	assert_string_equal(text_of(json, "resolutionStatus"), "unresolved");
+	assert_string_equal(text_of(json, "topFunction"), "a+0x1200");
+	json_decref(json);
+	free(text);
+	profile_free(p);
+}
+
 static void stack_trace_is_json_in_a_string_and_agrees_with_the_frames(void **state)
 {
 	struct profile *p = sample_profile();
@@ -205,6 +228,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(sample_profile_is_written_as_the_golden_file),
 		cmocka_unit_test(event_has_the_flat_keys_of_profile_events),
+		cmocka_unit_test(stand_in_for_a_name_is_not_resolved),
 		cmocka_unit_test(stack_trace_is_json_in_a_string_and_agrees_with_the_frames),
 		cmocka_unit_test(hostile_names_are_valid_json_and_come_back),
 		cmocka_unit_test(python_reads_every_line),

@@ -64,7 +64,7 @@ static void names_split_into_scope_and_method(void **state)
 	}
 }
 
-static void frame_without_a_symbol_keeps_file_and_address(void **state)
+static void frame_without_a_symbol_goes_by_its_file(void **state)
 {
 	struct profile *p = sample_profile_empty();
 	uint32_t libc = sample_mapping(p, "/usr/lib/libc.so.6", 0, 1, 0, "");
@@ -73,7 +73,7 @@ static void frame_without_a_symbol_keeps_file_and_address(void **state)
 
 	(void)state;
 	location_frame(p, sample_location(p, FRAME_NATIVE, libc, 0x1234, 0, 0), 0, &f);
-	assert_string_equal(f.name, "libc.so.6+0x1234");
+	assert_string_equal(f.name, "[libc.so.6]");
 	location_frame(p, sample_location(p, FRAME_JIT, 0, 0x1234, 0, 0), 0, &f);
 	assert_string_equal(f.name, "[unknown]");
 	location_frame(p, 0, 0, &f);
@@ -82,7 +82,10 @@ static void frame_without_a_symbol_keeps_file_and_address(void **state)
 	long_name[sizeof(long_name) - 1] = 0;
 	libc = sample_mapping(p, long_name, 0, 1, 0, "");
 	location_frame(p, sample_location(p, FRAME_NATIVE, libc, UINT64_MAX, 0, 0), 0, &f);
-	assert_string_equal(strchr(f.name, '+'), "+0xffffffffffffffff");
+	assert_string_equal(strchr(f.name, ']'), "]");
+	libc = sample_mapping(p, "[vdso]", 0, 1, 0, "");
+	location_frame(p, sample_location(p, FRAME_NATIVE, libc, 0x1234, 0, 0), 0, &f);
+	assert_string_equal(f.name, "[vdso]");
 	profile_free(p);
 }
 
@@ -134,7 +137,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(names_split_into_scope_and_method),
-		cmocka_unit_test(frame_without_a_symbol_keeps_file_and_address),
+		cmocka_unit_test(frame_without_a_symbol_goes_by_its_file),
 		cmocka_unit_test(inlined_calls_are_frames_innermost_first),
 		cmocka_unit_test(program_is_neither_library_nor_kernel),
 	};

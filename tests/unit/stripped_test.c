@@ -13,7 +13,8 @@
 static const char assembly[] =
 	"	.text\n"
 	"	.globl label, unsized, proven, sized, datum, last\n"
-	"	.type unsized, @function\n	.type private, @function\n	.type proven, @function\n"
+	"	.type unsized, @function\n	.type private, @function\n	.type proven, "
+	"@function\n"
 	"	.type sized, @function\n	.type datum, @object\n	.type last, @function\n"
 	"label:		.skip 32\n"
 	"hidden:	.skip 32\n"
@@ -59,11 +60,11 @@ static void check(struct compiled *c, struct object *o, const struct expected *c
 static void exported_symbols_name_no_more_than_is_proven(void **state)
 {
 	static const struct expected cases[] = {
-		{ "label", 0, "" },	  { "label", 31, "" },	      { "label", 40, "" },
-		{ "unsized", 0, "" },	  { "unsized", 31, "" },      { "unsized", 40, "" },
+		{ "label", 0, "" },	   { "label", 31, "" },	       { "label", 40, "" },
+		{ "unsized", 0, "" },	   { "unsized", 31, "" },      { "unsized", 40, "" },
 		{ "proven", 0, "proven" }, { "proven", 31, "proven" }, { "proven", 32, "" },
-		{ "sized", 0, "sized" },  { "sized", 31, "sized" },   { "sized", 32, "" },
-		{ "datum", 4, "" },	  { "datum", 40, "" },	      { "last", 0, "" },
+		{ "sized", 0, "sized" },   { "sized", 31, "sized" },   { "sized", 32, "" },
+		{ "datum", 4, "" },	   { "datum", 40, "" },	       { "last", 0, "" },
 		{ "last", 40, "" },
 	};
 	struct object *o = build(*state, "strip a.so");
@@ -75,10 +76,18 @@ static void exported_symbols_name_no_more_than_is_proven(void **state)
 static void private_symbols_show_where_a_function_ends(void **state)
 {
 	static const struct expected cases[] = {
-		{ "label", 31, "label" },     { "hidden", 0, "hidden" },     { "unsized", 31, "unsized" },
-		{ "unsized", 32, "private" }, { "private", 31, "private" },  { "proven", 31, "proven" },
-		{ "proven", 32, "" },	      { "sized", 31, "sized" },	     { "sized", 32, "" },
-		{ "datum", 4, "" },	      { "nameless", 4, "nameless" }, { "last", 31, "last" },
+		{ "label", 31, "label" },
+		{ "hidden", 0, "hidden" },
+		{ "unsized", 31, "unsized" },
+		{ "unsized", 32, "private" },
+		{ "private", 31, "private" },
+		{ "proven", 31, "proven" },
+		{ "proven", 32, "" },
+		{ "sized", 31, "sized" },
+		{ "sized", 32, "" },
+		{ "datum", 4, "" },
+		{ "nameless", 4, "nameless" },
+		{ "last", 31, "last" },
 		{ "last", 32, "" },
 	};
 	struct object *o = build(*state, "true");
@@ -104,13 +113,15 @@ static void a_table_without_private_symbols_shows_nothing(void **state)
 static void minidebuginfo_does_not_reach_over_exported_functions(void **state)
 {
 	static const struct expected cases[] = {
-		{ "unsized", 0, "unsized" }, { "unsized", 31, "unsized" }, { "unsized", 32, "private" },
-		{ "proven", 0, "proven" },   { "proven", 32, "" },	   { "sized", 0, "sized" },
+		{ "unsized", 0, "unsized" },  { "unsized", 31, "unsized" },
+		{ "unsized", 32, "private" }, { "proven", 0, "proven" },
+		{ "proven", 32, "" },	      { "sized", 0, "sized" },
 		{ "sized", 31, "sized" },
 	};
 	struct object *o = build(
-		*state, "echo private >keep && objcopy -S --keep-symbols=keep a.so mini && xz mini && "
-			"strip a.so && objcopy --add-section .gnu_debugdata=mini.xz a.so");
+		*state,
+		"echo private >keep && objcopy -S --keep-symbols=keep a.so mini && xz mini && "
+		"strip a.so && objcopy --add-section .gnu_debugdata=mini.xz a.so");
 
 	assert_string_equal(object_symbol_source(o), "minidebuginfo");
 	CHECK(*state, o, cases);
@@ -126,8 +137,8 @@ static void code_without_a_name_goes_by_where_its_function_begins(void **state)
 	snprintf(want, sizeof(want), "a.so+0x%lx", (unsigned long)nameless);
 	for (uint64_t at = 0; at < 32; at++) {
 		assert_int_equal(compiled_lookup(c, o, nameless + at), 1);
-		assert_string_equal(
-			profile_get_string(c->profile, compiled_function(c, 0)->name), want);
+		assert_string_equal(profile_get_string(c->profile, compiled_function(c, 0)->name),
+				    want);
 		assert_int_equal(c->flags, LOCATION_UNNAMED);
 		assert_true(object_function(o, nameless + at, &start, &size));
 		assert_int_equal(start, nameless);
