@@ -221,6 +221,34 @@ static void dwz_files_complete_debug_files(void **state)
 	assert_true(n_found > 0);
 }
 
+static void servers_are_asked_only_when_that_is_switched_on(void **state)
+{
+	static const char *const none[] = { NULL };
+	struct compiled *c = *state;
+	char url[128], cache[128];
+
+	if (!build(c,
+		   "id=$(readelf -n bin/a.so | sed -n 's/.*Build ID: //p') && "
+		   "mkdir -p server/buildid/$id cache && mv a.debug server/buildid/$id/debuginfo"))
+		skip();
+	snprintf(url, sizeof(url), "file://%s/server/", c->dir);
+	snprintf(cache, sizeof(cache), "%s/cache", c->dir);
+	setenv("DEBUGINFOD_URLS", url, 1);
+	setenv("DEBUGINFOD_CACHE_PATH", cache, 1);
+	for (int is_on = 0; is_on < 2; is_on++) {
+		struct objects *os = objects_new(
+			&(struct object_options){ .debug_dirs = none, .debuginfod = is_on });
+		struct object *whole = compiled_open_in(c, os, "whole.so");
+		struct object *o = compiled_open_in(c, os, "bin/a.so");
+
+		assert_string_equal(compiled_name(c, o, compiled_symbol(whole, "hidden")),
+				    is_on ? "hidden" : "");
+		objects_free(os);
+	}
+	unsetenv("DEBUGINFOD_URLS");
+	unsetenv("DEBUGINFOD_CACHE_PATH");
+}
+
 #define TEST(f) cmocka_unit_test_setup_teardown(f, compiled_setup, compiled_teardown)
 
 int main(void)
@@ -231,6 +259,7 @@ int main(void)
 		TEST(a_link_leads_nowhere_else),
 		TEST(another_root_is_searched_without_leaving_it),
 		TEST(dwz_files_complete_debug_files),
+		TEST(servers_are_asked_only_when_that_is_switched_on),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
