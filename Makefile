@@ -3,7 +3,8 @@
 
 CC      ?= gcc
 CLANG   ?= clang
-BPFTOOL ?= bpftool
+# Debian keeps it where only root looks.
+BPFTOOL ?= $(shell PATH=$$PATH:/usr/sbin:/sbin command -v bpftool || echo bpftool)
 V       ?= 0
 SAN     ?=
 WERROR  ?=

@@ -5,6 +5,7 @@
 #
 #	.ci/deps.sh build|test|demo|bench
 set -eu
+PATH=$PATH:/usr/sbin:/sbin
 
 what=${1:-build}
 
