@@ -138,13 +138,13 @@ test:
 	$(Q)$(MAKE) --no-print-directory all
 	$(Q)$(MAKE) --no-print-directory $(BUILD)/test-programs SAN=address,undefined
 	$(Q)$(MAKE) --no-print-directory fuzzers
-	$(Q)BUILD=$(BUILD) FUZZ_S=$(FUZZ_S) tests/run.sh tests/lint.sh $$(cat $(BUILD)/test-programs) \
+	$(Q)BUILD=$(BUILD) FUZZ_S=$(FUZZ_S) SUDO="$(SUDO)" tests/run.sh tests/lint.sh $$(cat $(BUILD)/test-programs) \
 		$(TEST_SCRIPTS) $(wildcard tests/accuracy/quick_test.sh) $(wildcard tests/fuzz/fuzz_test.sh)
 
 check:
 	$(Q)$(MAKE) --no-print-directory all
 	$(Q)$(MAKE) --no-print-directory $(BUILD)/test-programs SAN=address,undefined
-	$(Q)BUILD=$(BUILD) tests/run.sh tests/lint.sh $$(cat $(BUILD)/test-programs) $(TEST_SCRIPTS)
+	$(Q)BUILD=$(BUILD) SUDO="$(SUDO)" tests/run.sh tests/lint.sh $$(cat $(BUILD)/test-programs) $(TEST_SCRIPTS)
 
 .PHONY: $(BUILD)/test-programs fuzzers
 $(BUILD)/test-programs: $(TESTS)
