@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/ioctl.h>
+#include <sys/stat.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
@@ -21,6 +22,7 @@
 #define DEFAULT_FREQ 99
 #define DEFAULT_MEMORY (UINT64_C(48) << 20)
 #define MAX_PROCESSES 8192 /* known to the kernel half at a time; further ones send snapshots */
+#define INITIAL_PID_NAMESPACE 0xEFFFFFFC /* its inode: PROC_PID_INIT_INO in linux/proc_ns.h */
 #define NS_PER_S UINT64_C(1000000000)
 /* Ticks per sample: the golden ratio. Of all numbers it is the farthest from every simple fraction,
    so the grid of ticks stays with no multiple or fraction of the sampling period; and as few ticks
@@ -104,12 +106,33 @@ static void log_load_error(int err)
 		log_error("cannot load BPF programs: %s (-v says more)", strerror(-err));
 }
 
+bool kernel_half_has_pids(void)
+{
+	struct stat st;
+
+	return stat("/proc/self/ns/pid", &st) < 0 || st.st_ino == INITIAL_PID_NAMESPACE;
+}
+
+/* Samples have the pids that the machine knows; elsewhere /proc and -p mean other processes. */
+static int check_pid_namespace(void)
+{
+	if (kernel_half_has_pids())
+		return 0;
+	log_error("cannot sample from inside a pid namespace: its pids are not the machine's\n"
+		  "  run weft on the host, or with the host's pids (docker run --pid=host, "
+		  "hostPID: true)");
+	return -ENOTSUP;
+}
+
 int kernel_half_open(struct kernel_half *k, const struct options *opt)
 {
 	int err;
 
 	*k = (struct kernel_half){ .stats_fd = -1 };
 	libbpf_set_print(print_libbpf);
+	err = check_pid_namespace();
+	if (err)
+		return err;
 	k->period_ns = NS_PER_S / (opt->freq ? opt->freq : DEFAULT_FREQ);
 	err = targets_init(&k->targets, opt);
 	if (err)

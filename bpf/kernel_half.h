@@ -6,6 +6,7 @@
 #ifndef BPF_KERNEL_HALF_H
 #define BPF_KERNEL_HALF_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -25,6 +26,8 @@ struct kernel_half {
 	int stats_fd; /* while the kernel counts the programs' time; -1 */
 };
 
+/* Are our pids those that samples have? Not in a pid namespace. True when it cannot be known. */
+bool kernel_half_has_pids(void);
 /* Loads everything; nothing ticks yet. Logs what is missing. -EPERM, -ENOTSUP, ... */
 int kernel_half_open(struct kernel_half *k, const struct options *opt);
 /* Ticks begin. */

@@ -5,6 +5,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "bpf/kernel_half.h"
 #include "cmd/doctor.h"
 #include "cmd/show.h"
 #include "core/scoped.h"
@@ -73,12 +74,15 @@ static void check_user_namespace(const struct machine *m, struct findings *all)
 static void check_pid_namespace(const struct machine *m, struct findings *all)
 {
 	char pids[128];
+	bool is_inside = machine_field(m, "/proc/self/status", "NSpid", pids, sizeof(pids)) &&
+			 strpbrk(pids, " \t");
 
-	if (machine_field(m, "/proc/self/status", "NSpid", pids, sizeof(pids)) &&
-	    strpbrk(pids, " \t"))
-		finding_set(findings_add(all, "pid namespace"), FINDING_PART,
-			    "share the machine's pids (docker --pid=host, kubernetes hostPID)",
-			    "processes outside of it cannot be seen");
+	/* A /proc of the namespace itself shows no other numbers. */
+	if (is_inside || (m->is_real && !kernel_half_has_pids()))
+		finding_set(findings_add(all, "pid namespace"), FINDING_NO,
+			    "run weft on the host, or share its pids (docker --pid=host, "
+			    "kubernetes hostPID)",
+			    "the pids in here are not the machine's, which samples have");
 }
 
 static void check_paranoid(const struct machine *m, struct findings *all)

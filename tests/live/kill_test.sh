@@ -1,0 +1,98 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
+# SIGKILL of weft at random times: nothing stays in the kernel, no partial file appears, and targets
+# do not notice. Only what the killed process itself held is looked for: other profilers may run.
+. "$(dirname "$0")/../cli/tap.sh"
+"$weft" doctor >"$work/out" 2>&1
+if [ $? = 3 ]; then
+	grep '^NO' "$work/out"
+	echo "1..0 # SKIP weft cannot profile here"
+	exit 77
+fi
+N_KILLS=${N_KILLS:-12}
+RANDOM=${SEED:-$$}
+echo "# SEED=${SEED:-$$}"
+
+cat >"$work/ids.c" <<'C'
+/* ids prog|map|link ID...: those ids that are still there */
+#include <linux/bpf.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+int main(int argc, char **argv)
+{
+	int cmd = !strcmp(argv[1], "prog") ? BPF_PROG_GET_FD_BY_ID :
+		  !strcmp(argv[1], "map") ? BPF_MAP_GET_FD_BY_ID : BPF_LINK_GET_FD_BY_ID;
+	for (int i = 2; i < argc; i++) {
+		union bpf_attr attr;
+		memset(&attr, 0, sizeof(attr));
+		attr.prog_id = (unsigned int)atoi(argv[i]);
+		if (syscall(SYS_bpf, cmd, &attr, sizeof(attr)) >= 0)
+			puts(argv[i]);
+	}
+	return 0;
+}
+C
+${CC:-cc} -o "$work/ids" "$work/ids.c" || exit 1
+sh -c 'while :; do :; done' & target=$!
+trap 'kill -9 $target $weft_pid 2>/dev/null; rm -rf "$work"' EXIT
+weft_pid=
+
+# held KIND PID: the ids of that kind which the process holds
+held() {
+	cat /proc/"$2"/fdinfo/* 2>/dev/null | sed -n "s/^$1_id:[ \t]*//p" | sort -u
+}
+
+# left KIND IDS: which of them are still in the kernel, once it had the time to free them
+left() {
+	local try
+	for try in $(seq 100); do
+		# shellcheck disable=SC2086
+		[ -z "$("$work/ids" "$1" $2)" ] && return
+		sleep 0.1
+	done
+	# shellcheck disable=SC2086
+	"$work/ids" "$1" $2
+}
+
+n_left=0 n_held=0 n_files=0 n_links=0
+for i in $(seq "$N_KILLS"); do
+	"$weft" record -p $target -F 997 -o "$work/x.pb.gz" >"$work/out" 2>"$work/err" & weft_pid=$!
+	if [ $((i % 3)) = 0 ]; then	# while it starts
+		sleep "0.0$((RANDOM % 10))"
+	else
+		until says err recording || ! kill -0 $weft_pid 2>/dev/null; do sleep 0.05; done
+		sleep "0.$((RANDOM % 5))$((RANDOM % 10))"
+	fi
+	if [ $((i % 4)) = 1 ]; then	# while it writes
+		kill -INT $weft_pid
+		sleep "0.00$((RANDOM % 10))"
+	fi
+	kill -STOP $weft_pid 2>/dev/null # so that what it holds is what it dies with
+	progs=$(held prog $weft_pid) maps=$(held map $weft_pid) links=$(held link $weft_pid)
+	kill -9 $weft_pid 2>/dev/null
+	wait $weft_pid 2>/dev/null
+	n_held=$((n_held + $(echo $progs $maps | wc -w)))
+	n_links=$((n_links + $(echo $links | wc -w)))
+	stays="$(left prog "$progs")$(left map "$maps")$(left link "$links")"
+	[ -z "$stays" ] || { n_left=$((n_left + 1)); echo "# left after kill $i: $stays"; }
+	# A whole profile or none.
+	if [ -e "$work/x.pb.gz" ]; then
+		"$weft" report "$work/x.pb.gz" >/dev/null 2>&1 || n_files=$((n_files + 1))
+		rm "$work/x.pb.gz"
+	fi
+done
+echo "# $N_KILLS kills, $n_held programs and maps and $n_links links held by then"
+[ $n_held -gt $N_KILLS ] && [ $n_left = 0 ]
+claim "SIGKILL at any time leaves no program, map or link in the kernel" $?
+[ $n_files = 0 ]
+claim "a profile is whole or not there" $?
+kill -0 $target && [ "$(awk '/TracerPid/ { print $2 }' /proc/$target/status)" = 0 ] &&
+	grep -q '^State:[[:space:]]*R' /proc/$target/status
+claim "the target runs on" $?
+run record -p $target -d 0.3 -o "$work/x.pb.gz"
+[ $status = 0 ]
+claim "weft starts again at once" $?
+finish
