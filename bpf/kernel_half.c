@@ -3,6 +3,7 @@
 
 #include <bpf/bpf.h>
 #include <errno.h>
+#include <linux/capability.h>
 #include <linux/perf_event.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -93,15 +94,34 @@ static void set_options(struct kernel_half *k, const struct options *opt)
 	k->skel->rodata->has_task_btf = has_helper(BPF_FUNC_get_current_task_btf);
 }
 
+/* What a refusal to load is about, as far as we can know. */
+static const char *missing_capability(void)
+{
+	struct __user_cap_header_struct header = { .version = _LINUX_CAPABILITY_VERSION_3 };
+	struct __user_cap_data_struct data[2] = { { 0 } };
+	bool has_bpf, has_perfmon;
+
+	if (syscall(SYS_capget, &header, data) < 0)
+		return "CAP_BPF or CAP_PERFMON is missing";
+	has_bpf = data[1].effective & CAP_TO_MASK(CAP_BPF);
+	has_perfmon = data[1].effective & CAP_TO_MASK(CAP_PERFMON);
+	if (data[0].effective & CAP_TO_MASK(CAP_SYS_ADMIN) || (has_bpf && has_perfmon))
+		return "the capabilities are there, but lockdown, a security module or a user "
+		       "namespace forbids it";
+	if (has_bpf || has_perfmon)
+		return has_bpf ? "CAP_PERFMON is missing" : "CAP_BPF is missing";
+	return "CAP_BPF and CAP_PERFMON are missing";
+}
+
 static void log_load_error(int err)
 {
 	if (err == -EPERM || err == -EACCES)
-		log_error("cannot load BPF programs: CAP_BPF or CAP_PERFMON is missing (uid %d)\n"
+		log_error("cannot load BPF programs: %s (uid %d)\n"
 			  "  this shell:  sudo setcap cap_bpf,cap_perfmon,cap_sys_ptrace,"
 			  "cap_dac_read_search,cap_checkpoint_restore,cap_syslog=ep"
 			  " $(command -v weft)\n"
 			  "  in a container: see `weft doctor`",
-			  (int)getuid());
+			  missing_capability(), (int)getuid());
 	else
 		log_error("cannot load BPF programs: %s (-v says more)", strerror(-err));
 }
