@@ -8,12 +8,12 @@
 char LICENSE[] SEC("license") = "Dual BSD/GPL";
 
 /* Which counter this tick ends in. */
-static __always_inline int tick(struct bpf_perf_event_data *ctx, struct cpu_state *cpu)
+static __always_inline int tick(struct bpf_perf_event_data *ctx, struct scratch *s)
 {
 	bool is_user_mode = PT_REGS_IS_USER(&ctx->regs);
 	__u64 pid_tgid;
 
-	if (!jitter_takes(cpu, ctx->sample_period))
+	if (!jitter_takes(&s->cpu, ctx->sample_period))
 		return TICK_SKIPPED;
 	pid_tgid = bpf_get_current_pid_tgid();
 	if (!pid_tgid)
@@ -22,20 +22,20 @@ static __always_inline int tick(struct bpf_perf_event_data *ctx, struct cpu_stat
 		return TICK_FILTERED;
 	if (is_kernel_only && is_user_mode)
 		return TICK_FILTERED;
-	return sample_take(ctx, is_user_mode ? &ctx->regs : NULL, sample_period_ns, 0, cpu);
+	return sample_take(ctx, is_user_mode ? &ctx->regs : NULL, sample_period_ns, 0, s);
 }
 
 SEC("perf_event")
 int cpu_tick(struct bpf_perf_event_data *ctx)
 {
-	struct cpu_state *cpu = cpu_state_get();
+	struct scratch *s = scratch_get();
 	__u32 end;
 
-	if (!cpu)
+	if (!s)
 		return 0;
-	end = tick(ctx, cpu);
+	end = tick(ctx, s);
 	if (end < N_COUNTERS)
-		cpu->counters[end]++;
+		s->cpu.counters[end]++;
 	return 0;
 }
 

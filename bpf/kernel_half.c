@@ -18,6 +18,7 @@
 #include "bpf/shared.h"
 #include "core/log.h"
 #include "core/options.h"
+#include "core/scoped.h"
 #include "weft.skel.h"
 
 #define DEFAULT_FREQ 99
@@ -265,17 +266,19 @@ void kernel_half_close(struct kernel_half *k)
 
 void kernel_half_count(const struct kernel_half *k, uint64_t sums[N_COUNTERS])
 {
-	int n_cpus = cpus_possible();
-	struct cpu_state *states = calloc((size_t)n_cpus, sizeof(*states));
+	const struct bpf_map *map = k->skel->maps.scratches;
+	size_t len = (bpf_map__value_size(map) + 7) / 8 * 8, n_cpus = (size_t)cpus_possible();
+	SCOPED(free) char *values = calloc(n_cpus, len);
 	uint32_t zero = 0;
 
-	if (states && !bpf_map_lookup_elem(bpf_map__fd(k->skel->maps.cpu_states), &zero, states)) {
-		for (int cpu = 0; cpu < n_cpus; cpu++) {
-			for (int i = 0; i < N_COUNTERS; i++)
-				sums[i] += states[cpu].counters[i];
-		}
+	if (!values || bpf_map_lookup_elem(bpf_map__fd(map), &zero, values))
+		return;
+	for (size_t cpu = 0; cpu < n_cpus; cpu++) {
+		const struct cpu_state *state = (const void *)(values + cpu * len);
+
+		for (int i = 0; i < N_COUNTERS; i++)
+			sums[i] += state->counters[i];
 	}
-	free(states);
 }
 
 uint64_t kernel_half_memory(const struct kernel_half *k)

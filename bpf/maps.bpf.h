@@ -7,6 +7,7 @@
 #include <linux/bpf_perf_event.h>
 #include <linux/ptrace.h>
 #include <stdbool.h>
+#include <stddef.h>
 #include <bpf/bpf_core_read.h>
 #include <bpf/bpf_helpers.h>
 
@@ -16,8 +17,8 @@
 #include "unwinders/unwind.h"
 
 #define MAX_FRAMES (MAX_KERNEL_FRAMES + MAX_USER_FRAMES)
-#define STACK_WINDOW 512    /* bytes of user stack read at a time: some five frames */
-#define N_CACHED_RULES 1024 /* 16 KiB a CPU */
+#define STACK_WINDOW 512 /* bytes of user stack read at a time: some five frames */
+#define N_CACHED_RULES 512
 
 /* Settings, written before loading. */
 const volatile __u32 target_flags = TARGET_ALL;
@@ -32,53 +33,39 @@ const volatile bool is_kernel_only = false;
 const volatile bool has_task_btf = false;     /* the kernel has bpf_get_current_task_btf (5.11) */
 const volatile bool has_task_pt_regs = false; /* the kernel has bpf_task_pt_regs (5.15) */
 
-/* Counters and what one tick leaves to the next. Ticks write, user space reads. */
-struct {
-	__uint(type, BPF_MAP_TYPE_PERCPU_ARRAY);
-	__uint(max_entries, 1);
-	__type(key, __u32);
-	__type(value, struct cpu_state);
-} cpu_states SEC(".maps");
+/* A rule looked up before, found by the low bits of the pc. Valid as long as the process's vector
+   is: a file's rules never change. Saves a binary search over cold memory for most frames. */
+struct cached_rule {
+	__u64 key; /* pc and generation of the vector, mixed */
+	__u64 rule;
+};
 
-/* Where a sample is put together: too large for the BPF stack. */
-#pragma clang diagnostic ignored "-Wgnu-variable-sized-type-not-at-end"
+/* What a CPU's ticks work with. One value, and what every sample touches at its start: to a tick,
+   all memory is cold, and each further page costs as much as some frames. */
 struct scratch {
-	struct unwind u;    /* first: what has it has the scratch */
+	struct cpu_state cpu; /* first: user space reads it */
+	struct unwind u;
 	__u64 window_start; /* user address of window[0]; 0: nothing read yet */
 	__u64 missed;	    /* the address that was looked for last and not in it */
 	__u8 window[STACK_WINDOW];
 	__u32 is_busy;
 	__u32 is_exec; /* inside execve: the user registers may be of the image before */
-	struct pt_regs user_regs;
-	__u64 kernel_stack[MAX_KERNEL_FRAMES];
+#pragma clang diagnostic ignored "-Wgnu-variable-sized-type-not-at-end"
 	struct wire_sample sample;
 	struct wire_frame frames[MAX_FRAMES]; /* follow the sample on the wire too */
+	struct pt_regs user_regs;
+	__u64 kernel_stack[MAX_KERNEL_FRAMES];
+	struct cached_rule rules[N_CACHED_RULES];
 };
 
+/* Ticks write; user space reads the counters. Of the 32 KiB that a per-CPU value may have, frames
+   take 18 and rules 8. */
 struct {
 	__uint(type, BPF_MAP_TYPE_PERCPU_ARRAY);
 	__uint(max_entries, 1);
 	__type(key, __u32);
 	__type(value, struct scratch);
 } scratches SEC(".maps");
-
-/* Rules looked up before, by the low bits of the pc. Valid as long as the process's vector is: a
-   file's rules never change. Saves a binary search over cold memory for most frames. */
-struct cached_rule {
-	__u64 key; /* pc and generation of the vector, mixed */
-	__u64 rule;
-};
-
-struct rule_cache {
-	struct cached_rule rules[N_CACHED_RULES];
-};
-
-struct {
-	__uint(type, BPF_MAP_TYPE_PERCPU_ARRAY);
-	__uint(max_entries, 1);
-	__type(key, __u32);
-	__type(value, struct rule_cache);
-} rule_caches SEC(".maps");
 
 /* The table memory: unwind tables and vectors of mappings, written by user space through its own
    mapping, read by walks. One element, whose size is the budget. */
@@ -142,13 +129,6 @@ static __always_inline struct scratch *scratch_get(void)
 	__u32 zero = 0;
 
 	return bpf_map_lookup_elem(&scratches, &zero);
-}
-
-static __always_inline struct cpu_state *cpu_state_get(void)
-{
-	__u32 zero = 0;
-
-	return bpf_map_lookup_elem(&cpu_states, &zero);
 }
 
 /* Keeps clang from proving that a bound is not needed and dropping it: the verifier wants to see

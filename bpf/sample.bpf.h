@@ -128,8 +128,8 @@ static __always_inline void sample_keep_registers(struct scratch *s, int end, __
 }
 
 /* The user part of the stack. Returns why it ended. */
-static __always_inline int sample_user_frames(struct cpu_state *cpu, struct scratch *s,
-					      struct task_image image, __u32 n_kernel)
+static __always_inline int sample_user_frames(struct scratch *s, struct task_image image,
+					      __u32 n_kernel)
 {
 	struct wire_sample *sample = &s->sample;
 	__u32 leaf_valid = s->u.valid_regs, leaf_is_exact = s->u.is_exact;
@@ -146,7 +146,7 @@ static __always_inline int sample_user_frames(struct cpu_state *cpu, struct scra
 		return end;
 	sample_keep_registers(s, end, leaf_valid, leaf_is_exact);
 	sample->snapshot_reason = end;
-	return snapshot_take(cpu, sample);
+	return snapshot_take(&s->cpu, sample);
 }
 
 static __always_inline int sample_send(struct scratch *s)
@@ -170,7 +170,7 @@ static __always_inline int sample_send(struct scratch *s)
 
 /* The stack of a task that runs in user mode with these registers, or is in the kernel (NULL). */
 static __always_inline int sample_stack(void *ctx, const struct pt_regs *interrupted,
-					struct cpu_state *cpu, struct scratch *s)
+					struct scratch *s)
 {
 	struct wire_sample *sample = &s->sample;
 	struct task_image image =
@@ -198,7 +198,7 @@ static __always_inline int sample_stack(void *ctx, const struct pt_regs *interru
 			     PT_REGS_SYSCALL(&s->user_regs) == SYSCALL_EXECVEAT;
 	}
 	if (!is_kernel_only && has_user)
-		sample->end = sample_user_frames(cpu, s, image, sample->n_kernel);
+		sample->end = sample_user_frames(s, image, sample->n_kernel);
 	if (sample->n_kernel == 0 && sample->end == END_KERNEL_ONLY)
 		return TICK_FILTERED;
 	return sample_send(s);
@@ -206,26 +206,22 @@ static __always_inline int sample_stack(void *ctx, const struct pt_regs *interru
 
 /* Returns the TICK_* it became. weight: what the sample is worth in the sampler's unit. */
 static __always_inline int sample_take(void *ctx, const struct pt_regs *interrupted, __u64 weight,
-				       __u16 sampler, struct cpu_state *cpu)
+				       __u16 sampler, struct scratch *s)
 {
-	struct scratch *s = scratch_get();
-	struct wire_sample *sample;
+	struct wire_sample *sample = &s->sample;
 	int tick;
 
-	if (!s)
-		return TICK_LOST_ERROR;
 	if (s->is_busy)
 		return TICK_LOST_BUSY;
 	s->is_busy = 1;
-	sample = &s->sample;
 	__builtin_memset(sample, 0, sizeof(*sample));
 	sample->time_ns = bpf_ktime_get_ns();
 	sample->cpu = bpf_get_smp_processor_id();
-	sample->id = (__u64)sample->cpu << 40 | ++cpu->n_samples;
+	sample->id = (__u64)sample->cpu << 40 | ++s->cpu.n_samples;
 	sample->weight = weight;
 	sample->sampler = sampler;
 	sample->end = END_KERNEL_ONLY;
-	tick = sample_stack(ctx, interrupted, cpu, s);
+	tick = sample_stack(ctx, interrupted, s);
 	s->is_busy = 0;
 	return tick;
 }

@@ -40,7 +40,8 @@ struct unwind_vector {
 
 #define MAPPING_WORDS (sizeof(struct unwind_mapping) / 4)
 
-/* One a CPU, written by its ticks only. What a tick that is passed over touches stands together. */
+/* One a CPU, at the start of the value of the map `scratches`; written by its ticks only. What a
+   tick that is passed over touches stands together. */
 struct cpu_state {
 	/* jitter.bpf.h */
 	__s64 until_ns;

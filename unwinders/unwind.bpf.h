@@ -20,12 +20,17 @@ static __always_inline int read_user(__u64 addr, void *buf, __u32 len)
 	return bpf_probe_read_user(buf, len, (const void *)addr);
 }
 
+static __always_inline struct scratch *scratch_of(struct unwind *u)
+{
+	return (void *)u - offsetof(struct scratch, u);
+}
+
 /* A call into the kernel for every word would cost as much as the rest of a step, and the frames of
    a stack lie one above the other: so it is read in larger pieces, unless frames are larger than
-   those. u is the start of the scratch. */
+   those. */
 static __always_inline int read_stack(struct unwind *u, __u64 addr, __u64 *words, __u32 n)
 {
-	struct scratch *s = (struct scratch *)u;
+	struct scratch *s = scratch_of(u);
 	__u64 at = addr - s->window_start;
 
 	if (at > STACK_WINDOW - n * sizeof(*words)) {
@@ -119,14 +124,10 @@ static __always_inline int native_find(struct unwind *u, __u64 pc, __u64 *rule)
 {
 	/* An odd factor spreads the generation over the bits that a pc does not use. */
 	__u64 key = pc ^ u->generation * 0x9e3779b97f4a7c15ULL;
-	__u32 zero = 0, slot = (pc >> 3 ^ pc >> 13) & (N_CACHED_RULES - 1);
-	struct rule_cache *cache = bpf_map_lookup_elem(&rule_caches, &zero);
-	struct cached_rule *cached;
+	__u32 slot = (pc >> 3 ^ pc >> 12) & (N_CACHED_RULES - 1);
+	struct cached_rule *cached = &scratch_of(u)->rules[slot];
 	int end;
 
-	if (!cache)
-		return END_NO_TABLE;
-	cached = &cache->rules[slot];
 	if (cached->key == key) {
 		*rule = cached->rule;
 		return 0;
@@ -182,8 +183,8 @@ static __always_inline bool unwind_set_process(struct unwind *u, __u32 pid, __u6
 
 	u->map.start = 0;
 	u->map.len = 0;
-	((struct scratch *)u)->window_start = 0;
-	((struct scratch *)u)->missed = u->regs[REG_SP];
+	scratch_of(u)->window_start = 0;
+	scratch_of(u)->missed = u->regs[REG_SP];
 	if (!proc || !memory || !proc->vector)
 		return false;
 	u->vector = proc->vector;
