@@ -37,6 +37,7 @@ struct snapshot {
 	size_t stack_len;	   /* a multiple of SNAPSHOT_PAGE */
 	const uint8_t *page_known; /* one byte a page */
 	bool is_cut;		   /* the copy ended before the stack did */
+	bool is_stopped;	   /* the target does not run: read() does for its stacks, too */
 	/* Environment. */
 	void *ctx;
 	/* False: the pc is in no executable mapping. */

@@ -36,9 +36,9 @@ int walk_read(struct walk *w, uint64_t addr, void *buf, size_t len)
 		memcpy(buf, s->stack + (addr - s->stack_start), len);
 		return 0;
 	}
-	/* What the thread's stack holds now is not what it held; another stack has not moved on. */
-	if (w->is_elsewhere && s->read && addr - s->stack_start >= s->stack_len)
+	if (s->is_stopped && s->read)
 		return s->read(s->ctx, addr, buf, len) ? -EFAULT : 0;
+	/* The thread went on: what its stack holds by now is another stack. */
 	if (addr - s->stack_start >= s->stack_len || len > s->stack_len - (addr - s->stack_start))
 		w->is_beyond = true;
 	return -EFAULT;
@@ -129,15 +129,6 @@ static int full_step(struct walk *w)
 	return r && r->cfi ? cfi_step(w, r, pc) : END_NO_RULE;
 }
 
-/* After a signal frame the walk may be on the stack the thread was on before. */
-static void note_stack(struct walk *w)
-{
-	uint64_t offset = w->u.regs[REG_SP] - w->s->stack_start;
-
-	if (w->u.is_exact && offset > w->s->stack_len)
-		w->is_elsewhere = true;
-}
-
 int walk_step(struct walk *w)
 {
 	struct unwind before = w->u;
@@ -158,7 +149,5 @@ int walk_step(struct walk *w)
 	}
 	if (end)
 		w->u = before;
-	else
-		note_stack(w);
 	return end == END_READ_FAULT && w->is_beyond ? END_SNAPSHOT_TRUNCATED : end;
 }

@@ -26,7 +26,6 @@ struct walk {
 	struct unwind u;
 	struct code_region region; /* of u.map, while that is not empty */
 	bool is_full;		   /* every register is followed, not only rip, rsp, rbp */
-	bool is_elsewhere;	   /* on a stack that was not copied: memory as it is now */
 	bool is_guessed;	   /* the frame it is at was found by guessing */
 	bool is_beyond;		   /* memory behind the copied bytes was wanted */
 };

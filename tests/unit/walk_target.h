@@ -199,6 +199,7 @@ static inline struct snapshot target_snapshot(struct target *t, const struct use
 		.stack_len = sizeof(t->stack),
 		.page_known = t->known,
 		.is_cut = true,
+		.is_stopped = true,
 		.ctx = t,
 		.find = target_find,
 		.read = target_read,
