@@ -124,7 +124,8 @@ static void name_location(struct symbolizing *s, uint32_t id)
 	uint64_t vaddr;
 	size_t n;
 
-	if ((l.lines && !(l.flags & LOCATION_UNNAMED)) || !l.mapping || (l.kind != FRAME_NATIVE && l.kind != FRAME_UNKNOWN))
+	if ((l.lines && !(l.flags & LOCATION_UNNAMED)) || !l.mapping ||
+	    (l.kind != FRAME_NATIVE && l.kind != FRAME_UNKNOWN))
 		return;
 	if (!b->n_locations++)
 		open_binary(s, l.mapping, b);

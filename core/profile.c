@@ -206,7 +206,7 @@ void profile_set_lines(struct profile *p, uint32_t location, const struct line *
 	if (!location || location > intern_count(p->locations) || location > p->cap_states)
 		return;
 	state = &p->states[location - 1];
-	state->flags &= (uint16_t)~(LOCATION_UNSYMBOLIZED | LOCATION_UNNAMED);
+	state->flags &= (uint16_t) ~(LOCATION_UNSYMBOLIZED | LOCATION_UNNAMED);
 	state->flags |= set_flags;
 	if (n)
 		state->lines = add_lines(p, lines, n);

@@ -12,7 +12,8 @@
 /* Registers a function leaves as they were, by DWARF number: rbx, rbp, r12 to r15 (psABI 3.2.1). */
 #define CALLEE_SAVED_REGS (1U << 3 | 1U << 6 | 0xfU << 12)
 
-#define RED_ZONE 128	/* bytes below rsp that are the function's; an epilogue's rules still read there */
+/* Bytes below rsp that are the function's; an epilogue's rules still read there. */
+#define RED_ZONE 128
 
 /* Offset of the ucontext's general registers from rsp in the rt_sigreturn trampoline: the kernel's
    struct rt_sigframe is { pretcode, ucontext }, the trampoline has popped pretcode; uc_mcontext is
