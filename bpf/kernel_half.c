@@ -26,10 +26,9 @@
 #define MAX_PROCESSES 8192 /* known to the kernel half at a time; further ones send snapshots */
 #define INITIAL_PID_NAMESPACE 0xEFFFFFFC /* its inode: PROC_PID_INIT_INO in linux/proc_ns.h */
 #define NS_PER_S UINT64_C(1000000000)
-/* Ticks per sample: the golden ratio. Of all numbers it is the farthest from every simple fraction,
-   so the grid of ticks stays with no multiple or fraction of the sampling period; and as few ticks
-   as that allows are passed over. */
-#define TICKS_PER_SAMPLE 1.618033988749895
+/* Ticks per sample, the root of 3: far from every simple fraction, so that the grid of ticks stays
+   with no multiple or fraction of the sampling period; see jitter.bpf.h. */
+#define TICKS_PER_SAMPLE 1.7320508075688772
 #define MIN_RING_LEN (UINT64_C(2) << 20) /* 500 pages of snapshots */
 #define MIN_TICK_NS 10000		 /* the kernel's own limit for cpu-clock */
 
