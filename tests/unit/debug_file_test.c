@@ -9,6 +9,8 @@
 #include <errno.h>
 #include <sys/stat.h>
 
+#include "core/filemap.h"
+#include "symbolizer/elf_file.h"
 #include "tests/unit/compiled.h"
 
 static const char source[] =
@@ -249,6 +251,55 @@ static void servers_are_asked_only_when_that_is_switched_on(void **state)
 	unsetenv("DEBUGINFOD_CACHE_PATH");
 }
 
+static void large_compressed_sections_are_no_memory_of_ours(void **state)
+{
+	static const struct {
+		struct elf_room room;
+		int err;
+		bool is_on_disk;
+	} cases[] = {
+		{ { .memory = 0, .disk = 2 << 20 }, 0, true },
+		{ { .memory = 2 << 20, .disk = 0 }, 0, false },
+		{ { .memory = 999999, .disk = 999999 }, -E2BIG, false },
+	};
+	struct compiled *c = *state;
+	char path[128];
+	struct filemap *map;
+	struct elf_file elf;
+	int fd, err = 0;
+
+	/* A tmpfs is memory: there the first case is refused, as it should be. */
+	if (!build(c,
+		   "test \"$(stat -f -c %T /var/tmp)\" != tmpfs && yes | head -c 1000000 >big && "
+		   "objcopy --add-section .debug_big=big whole.so plain.so && "
+		   "objcopy --compress-debug-sections=zlib plain.so big.so"))
+		skip();
+	unsetenv("TMPDIR");
+	snprintf(path, sizeof(path), "%s/big.so", c->dir);
+	fd = open(path, O_RDONLY | O_CLOEXEC);
+	map = filemap_new(fd, &err);
+	close(fd);
+	assert_int_equal(elf_file_init(&elf, filemap_data(map), filemap_len(map)), 0);
+	for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
+		struct elf_room room = cases[i].room;
+		struct elf_bytes bytes = { 0 };
+
+		assert_int_equal(elf_file_bytes(&elf, ".debug_big", &room, &bytes), cases[i].err);
+		if (!cases[i].err) {
+			assert_int_equal(bytes.is_on_disk, cases[i].is_on_disk);
+			assert_int_equal(bytes.len, 1000000);
+			assert_memory_equal((const char *)bytes.data + 999998, "y\n", 2);
+			assert_int_equal(elf_bytes_memory(&bytes),
+					 cases[i].is_on_disk ? 0 : 1000000);
+			assert_int_equal(room.memory + room.disk, (2 << 20) - 1000000);
+		}
+		elf_bytes_deinit(&bytes, &room);
+		assert_memory_equal(&room, &cases[i].room, sizeof(room));
+	}
+	elf_file_deinit(&elf);
+	filemap_free(map);
+}
+
 #define TEST(f) cmocka_unit_test_setup_teardown(f, compiled_setup, compiled_teardown)
 
 int main(void)
@@ -259,6 +310,7 @@ int main(void)
 		TEST(a_link_leads_nowhere_else),
 		TEST(another_root_is_searched_without_leaving_it),
 		TEST(dwz_files_complete_debug_files),
+		TEST(large_compressed_sections_are_no_memory_of_ours),
 		TEST(servers_are_asked_only_when_that_is_switched_on),
 	};
 
