@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/epoll.h>
+#include <sys/resource.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -29,6 +30,7 @@
 
 #define MAX_STACK (MAX_KERNEL_FRAMES + MAX_USER_FRAMES)
 #define NS_PER_S UINT64_C(1000000000)
+#define LIVE_NICE (-15)
 /* Records are stamped a little before they can be read; a time this long past is complete. */
 #define SETTLE_NS 500000
 /* Between two looks into the buffers: a storm of events must not mean a storm of wake-ups. */
@@ -57,6 +59,8 @@ struct live {
 	struct explain *explain;
 	struct sample_labels *labels;
 	bool is_stopped;
+	int nice; /* before it was raised */
+	bool is_raised;
 	uint64_t open_ns, start_ns, first_sample_ns, last_pump_ns, last_expire_ns;
 	uint64_t unix_offset_ns;       /* CLOCK_REALTIME - CLOCK_MONOTONIC */
 	uint64_t counters[N_COUNTERS]; /* what is counted here and nowhere else */
@@ -164,6 +168,14 @@ static int watch(struct live *l)
 
 /* Events are followed before the first tick; what was there before is read when it is first seen.
  */
+/* When every CPU is busy with targets, the tables of a new one would come too late. Takes
+   CAP_SYS_NICE; without it weft waits its turn. Threads that are started later inherit it. */
+static void raise_priority(struct live *l)
+{
+	l->nice = getpriority(PRIO_PROCESS, 0);
+	l->is_raised = l->nice > LIVE_NICE && setpriority(PRIO_PROCESS, 0, LIVE_NICE) == 0;
+}
+
 static int live_open(struct source *src, const struct options *opt)
 {
 	struct live *l = src->priv;
@@ -172,6 +184,7 @@ static int live_open(struct source *src, const struct options *opt)
 	l->epoll_fd = -1;
 	l->open_ns = now_ns();
 	l->unix_offset_ns = clock_ns(CLOCK_REALTIME) - l->open_ns;
+	raise_priority(l);
 	begin_kallsyms(l, opt);
 	err = kernel_half_open(&l->kernel, opt);
 	if (err)
@@ -197,6 +210,8 @@ static void live_close(struct source *src)
 	struct live *l = src->priv;
 
 	end_kallsyms(l);
+	if (l->is_raised)
+		setpriority(PRIO_PROCESS, 0, l->nice);
 	kernel_half_stop(&l->kernel);
 	processes_free(l->processes);
 	explain_free(l->explain);
