@@ -142,7 +142,8 @@ void follower_sample(struct follower *f, struct process *proc, uint64_t start_ti
 	if (told->start_time_ns != start_time_ns)
 		told->generation = 0;
 	told->start_time_ns = start_time_ns;
-	if (!proc->exit_time_ns)
+	/* A main thread that ended before others did is not the end of the process. */
+	if (!proc->exit_time_ns || proc->exit_time_ns <= time_ns)
 		update(f, proc);
 }
 

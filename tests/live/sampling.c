@@ -78,17 +78,32 @@ static void target_go(struct target *t)
 struct result {
 	uint64_t counters[N_COUNTERS];
 	uint64_t ticks, ends, runs;
+	uint64_t n_of_target;	    /* without its children */
 	uint64_t n_samples, cpu_ns; /* in the profile */
 	uint64_t target_ns;	    /* CPU time of the target and the children it waited for */
 };
 
-static void sum_profile(struct result *r, const struct profile *p)
+static int64_t pid_of(const struct profile *p, const struct sample *s)
+{
+	size_t n;
+	const struct label *labels = profile_get_labels(p, s->labels, &n);
+
+	for (size_t i = 0; i < n; i++) {
+		if (!strcmp(profile_get_string(p, labels[i].key), "pid"))
+			return labels[i].num;
+	}
+	return 0;
+}
+
+static void sum_profile(struct result *r, const struct profile *p, pid_t target)
 {
 	for (uint32_t i = 0; i < profile_n_samples(p); i++) {
 		const struct sample *s = profile_get_sample(p, i);
 
 		r->n_samples += (uint64_t)s->values[0];
 		r->cpu_ns += (uint64_t)s->values[1];
+		if (pid_of(p, s) == target)
+			r->n_of_target += (uint64_t)s->values[0];
 	}
 }
 
@@ -135,7 +150,7 @@ static struct result record(void (*work)(void), unsigned int freq, uint64_t memo
 		;
 	live_finish(src, p);
 	sum_counters(&r, src);
-	sum_profile(&r, p);
+	sum_profile(&r, p, t.pid);
 	r.target_ns = (uint64_t)(usage.ru_utime.tv_sec + usage.ru_stime.tv_sec) * NS_PER_S +
 		      (uint64_t)(usage.ru_utime.tv_usec + usage.ru_stime.tv_usec) * 1000;
 	source_close(src);
@@ -177,6 +192,21 @@ static void every_tick_ends_in_one_counter_and_is_worth_its_time(void **state)
 	/* Time that the hypervisor stole is the target's to the kernel, but has no ticks. */
 	assert_true(ratio(r.cpu_ns, r.target_ns) > 0.9 && ratio(r.cpu_ns, r.target_ns) < 1.05);
 	assert_true(ratio(complete(&r), r.n_samples) > 0.99);
+}
+
+static void only_targets_are_sampled(void **state)
+{
+	struct target other = target_new(burn_two_seconds);
+	struct result r;
+
+	(void)state;
+	target_go(&other);
+	r = record(burn_two_seconds, 997, 0, 0);
+	waitpid(other.pid, NULL, 0);
+	assert_conserved(&r);
+	assert_true(r.n_samples > 0);
+	assert_int_equal(r.n_of_target, r.n_samples);
+	assert_true(r.counters[TICK_FILTERED] > 0);
 }
 
 static void fork_short_children(void)
@@ -229,6 +259,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(every_tick_ends_in_one_counter_and_is_worth_its_time),
+		cmocka_unit_test(only_targets_are_sampled),
 		cmocka_unit_test(short_children_of_a_fork_are_sampled_from_their_first_tick),
 		cmocka_unit_test(a_full_ring_is_counted),
 	};
