@@ -268,6 +268,23 @@ static void name_stub(struct symbols *s, struct name_cache *names, uint64_t vadd
 	line->name = s->name;
 }
 
+static bool is_mangled(struct name_cache *names, const char *name)
+{
+	return strcmp(name_cache_demangle(names, name), name) != 0;
+}
+
+/* A lambda's call has no linkage name in DWARF and its class none at all: the symbol says whose it
+ * is.
+ */
+static bool says_more(struct name_cache *names, const struct symbol *sym,
+		      const struct name_line *line, char *buf)
+{
+	const char *own = line->system_name;
+
+	return own && !strncmp(own, "operator", 8) && !is_mangled(names, own) &&
+	       is_mangled(names, cut_version(sym->name, buf));
+}
+
 /* Names the physical function by the symbol tables, where DWARF has not, and its folded fellows. */
 static bool add_symbol(struct symbols *s, struct name_cache *names, uint64_t vaddr,
 		       struct name_line *line, uint16_t *flags)
@@ -278,7 +295,7 @@ static bool add_symbol(struct symbols *s, struct name_cache *names, uint64_t vad
 
 	if (!t && !line->name)
 		name_stub(s, names, vaddr, line);
-	if (t && !line->name) {
+	if (t && (!line->name || says_more(names, &sym, line, s->cut_name))) {
 		line->system_name = cut_version(sym.name, s->cut_name);
 		line->name = name_cache_demangle(names, line->system_name);
 	}
