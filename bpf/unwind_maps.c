@@ -188,10 +188,16 @@ static struct vector *vector_new(struct unwind_maps *m, const struct process_ima
 	return v;
 }
 
+/* A process with a strange number of mappings does not get the memory of all others' tables. */
+static size_t max_mappings(const struct unwind_maps *m)
+{
+	return m->n_words / MAPPING_WORDS / 16;
+}
+
 int unwind_maps_set_process(struct unwind_maps *m, struct vector **v,
 			    const struct process_image *image)
 {
-	struct vector *fresh = image->n < m->n_words / MAPPING_WORDS ? vector_new(m, image) : NULL;
+	struct vector *fresh = image->n <= max_mappings(m) ? vector_new(m, image) : NULL;
 	struct unwind_process entry = {
 		.start_time_ns = image->start_time_ns,
 		.vdso = image->vdso,
