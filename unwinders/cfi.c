@@ -131,7 +131,7 @@ static int fde_of(struct build *b, size_t i, struct cfi_fde *out)
 	return cfi_fde_at(&b->frames[ref_is_debug(ref)], ref->offset, out);
 }
 
-static void init_table(struct build *b, size_t max_words)
+static void init_table(struct build *b, uint64_t entry, size_t max_words)
 {
 	uint64_t start = ref_start(&b->refs[0]), last = ref_start(&b->refs[b->n_refs - 1]);
 	uint64_t end = last;
@@ -142,6 +142,9 @@ static void init_table(struct build *b, size_t max_words)
 			end = fde.end;
 	if (end - last > MAX_DISTANCE)
 		end = last + MAX_DISTANCE;
+	/* The linker puts the entry before the code of a static program. */
+	if (entry && entry < start && start - entry < MAX_DISTANCE)
+		start = entry;
 	/* A signal frame may begin a byte early. */
 	table_builder_init(&b->table, start - 1, end, max_words);
 }
@@ -240,7 +243,7 @@ static int build_table(struct build *b, const struct cfi_input *in, struct unwin
 	if (b->n_refs == 0)
 		return b->n_bad ? -EBADMSG : -ENOENT;
 	sort_refs(b);
-	init_table(b, in->max_words);
+	init_table(b, in->entry_vaddr, in->max_words);
 	build_rows(b, in->entry_vaddr);
 	err = table_builder_finish(&b->table, &t.words, &t.n_words);
 	if (err)

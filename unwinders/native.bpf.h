@@ -201,6 +201,18 @@ static __always_inline int native_apply(struct unwind *u, struct unwind_rule rul
 	return pair[1] ? 0 : END_ROOT;
 }
 
+/*
+ * Nobody calls from the padding before a function. What returns to a function's first byte was put
+ * there to be the outermost frame of a stack, as makecontext() does.
+ */
+static __always_inline int native_is_planted(struct unwind *u, __u64 pc)
+{
+	__u64 raw = 0;
+
+	return !native_find(u, pc, &raw) &&
+	       rule_from_words((__u32)raw, (__u32)(raw >> 32)).cfa != CFA_NONE;
+}
+
 /* Moves u from the frame it is at to its caller. A return address belongs to the call before it. */
 static __always_inline int native_step(struct unwind *u)
 {
@@ -208,8 +220,13 @@ static __always_inline int native_step(struct unwind *u)
 	int end = native_find(u, u->is_exact ? pc : pc - 1, &raw);
 	struct unwind_rule rule = rule_from_words((__u32)raw, (__u32)(raw >> 32));
 
-	if (end == END_NO_RULE || (!end && rule.cfa == CFA_NONE))
-		return !u->is_exact && native_is_trampoline(pc) ? native_signal(u) : END_NO_RULE;
+	if (end == END_NO_RULE || (!end && rule.cfa == CFA_NONE)) {
+		if (u->is_exact)
+			return END_NO_RULE;
+		if (native_is_trampoline(pc))
+			return native_signal(u);
+		return native_is_planted(u, pc) ? END_ROOT : END_NO_RULE;
+	}
 	return end ? end : native_apply(u, rule);
 }
 

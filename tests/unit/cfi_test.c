@@ -203,6 +203,7 @@ static void the_hole_at_the_entry_point_is_the_outermost_frame(void **state)
 	} cases[] = {
 		{ 0x1030, 0x102f, false }, { 0x1030, 0x1030, true },  { 0x1030, 0x103f, true },
 		{ 0x1030, 0x1040, false }, { 0x1060, 0x115f, true },  { 0x1060, 0x1160, false },
+		{ 0xf00, 0xeff, false },   { 0xf00, 0xf00, true },    { 0xf00, 0xfff, true },
 		{ 0x1010, 0x1010, false }, { 0x9000, 0x9000, false }, { 0, 0x1030, false },
 	};
 	struct cfi_bytes b;
