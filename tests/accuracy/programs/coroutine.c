@@ -58,6 +58,11 @@ FRAME void run(double seconds)
 {
 	double end = truth_clock() + seconds;
 
+	/* What stands around the measured calls: switching, and the clock. */
+	truth_add("main;run;{libc}", 0);
+	truth_add("^({libc};)?(first_entry|second_entry)(;truth_clock|;truth_add)?"
+		  "(;{plt})?(;{libc})?(;{vdso})?",
+		  0);
 	while (truth_clock() < end) {
 		if (!routines[0].uc_link) {
 			make(0, first_entry);
