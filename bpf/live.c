@@ -150,8 +150,6 @@ static void end_kallsyms(struct live *l)
 		return;
 	pthread_join(l->kallsyms_reader, NULL);
 	l->is_reading_kallsyms = false;
-	if (!l->kallsyms)
-		log_info("kernel functions have no names: %s", strerror(-l->kallsyms_err));
 }
 
 static int watch(struct live *l)
@@ -166,8 +164,6 @@ static int watch(struct live *l)
 	return sideband_watch(l->sideband, l->epoll_fd);
 }
 
-/* Events are followed before the first tick; what was there before is read when it is first seen.
- */
 /* When every CPU is busy with targets, the tables of a new one would come too late. Takes
    CAP_SYS_NICE; without it weft waits its turn. Threads that are started later inherit it. */
 static void raise_priority(struct live *l)
@@ -176,6 +172,8 @@ static void raise_priority(struct live *l)
 	l->is_raised = l->nice > LIVE_NICE && setpriority(PRIO_PROCESS, 0, LIVE_NICE) == 0;
 }
 
+/* Events are followed before the first tick; what was there before is read when it is first seen.
+ */
 static int live_open(struct source *src, const struct options *opt)
 {
 	struct live *l = src->priv;
@@ -250,6 +248,8 @@ static int begin_profile(struct live *l, struct profile *p)
 	if (l->profile)
 		return l->profile == p ? 0 : -EINVAL;
 	end_kallsyms(l);
+	if (l->kallsyms_err)
+		log_info("kernel functions have no names: %s", strerror(-l->kallsyms_err));
 	l->explain = explain_new(l->processes, l->objects, l->kallsyms, p);
 	l->labels = sample_labels_new(p);
 	if (!l->explain || !l->labels)
