@@ -65,7 +65,8 @@ static int list_units(struct dwarf *d)
 {
 	struct reader r = section_reader(d->in.info, 0);
 
-	while (!reader_at_end(&r) && d->n_units < MAX_UNITS) {
+	/* Units that are passed over count, too: a large file of zeros is full of empty ones. */
+	for (size_t n = 0; !reader_at_end(&r) && n < MAX_UNITS; n++) {
 		struct dwarf_unit u = { 0 };
 
 		if (read_unit_header(&r, &u) < 0)
