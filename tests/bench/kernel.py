@@ -43,6 +43,10 @@ def program_ids():
     return ids(BPF_PROG_GET_NEXT_ID)
 
 
+def programs_of(pid):
+    return held_ids(pid, ("prog_id",))
+
+
 def map_ids():
     return ids(BPF_MAP_GET_NEXT_ID)
 
@@ -63,15 +67,15 @@ def run_stats(fd):
     return int(info["run_cnt"]), int(info["run_time_ns"]), int(info["prog_type"]) == PROG_TYPE_PERF_EVENT
 
 
-def held_ids():
-    """Ids of the programs and maps that some process has a descriptor of."""
+def held_ids(pid="[0-9]*", kinds=("prog_id", "map_id")):
+    """Ids of the programs and maps that a process, or any, has a descriptor of."""
     held = set()
-    for path in glob.glob("/proc/[0-9]*/fdinfo/*"):
+    for path in glob.glob("/proc/%s/fdinfo/*" % pid):
         try:
             info = fdinfo(path)
         except OSError:
             continue
-        held.update(int(info[key]) for key in ("prog_id", "map_id") if key in info)
+        held.update(int(info[key]) for key in kinds if key in info)
     return held
 
 

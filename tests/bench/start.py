@@ -28,13 +28,12 @@ def stop(path, child):
 
 
 def time_to_first_tick(pid):
-    known = kernel.program_ids()
     begun = time.monotonic()
     path, child = start_weft(pid)
     held = {}
     try:
         while time.monotonic() - begun < 20 and child.poll() is None:
-            for number in kernel.program_ids() - known - set(held):
+            for number in kernel.programs_of(child.pid) - set(held):
                 held[number] = kernel.hold_program(number)
             if any(fd >= 0 and kernel.run_stats(fd)[0] > 0 for fd in held.values()):
                 return 1000 * (time.monotonic() - begun)

@@ -42,11 +42,10 @@ class Recording:
 
     def __init__(self, arguments, while_running=None):
         self.path = profile_path()
-        known = kernel.program_ids()
         command = [WEFT, "record", "--stats", "-o", self.path, *arguments]
         with tempfile.TemporaryFile("w+") as out, tempfile.TemporaryFile("w+") as err:
             child = subprocess.Popen(command, stdout=out, stderr=err, stdin=subprocess.DEVNULL)
-            self.held = self.hold(child, known)
+            self.held = self.hold(child)
             if while_running:
                 while_running(child)
             _, status, usage = os.wait4(child.pid, 0)
@@ -59,11 +58,11 @@ class Recording:
         os.unlink(self.path)
 
     @staticmethod
-    def hold(child, known):
+    def hold(child):
         """Descriptors of weft's BPF programs: with them its counts stay readable after its end."""
         held, last_new, begun = {}, time.monotonic(), time.monotonic()
         while child.poll() is None and time.monotonic() - begun < 10:
-            new = kernel.program_ids() - known - set(held)
+            new = kernel.programs_of(child.pid) - set(held)
             for number in new:
                 fd = kernel.hold_program(number)
                 if fd >= 0:
