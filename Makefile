@@ -27,7 +27,7 @@ endif
 CFLAGS   ?= -O2 -g
 CPPFLAGS += -I. -I$(O) -D_GNU_SOURCE -DWEFT_VERSION='"$(VERSION)"'
 ALL_CFLAGS := -std=gnu11 -fno-strict-aliasing -fno-omit-frame-pointer $(WARN) $(CFLAGS) $(if $(SAN),-fsanitize=$(SAN) -fno-sanitize-recover=undefined)
-LDLIBS += -lbpf -ldw -lelf -ldebuginfod -liberty -lz -lzstd -llzma -lcap -ljansson -lpthread -lm
+LDLIBS += -lbpf -lelf -ldebuginfod -liberty -lz -lzstd -llzma -lcap -ljansson -lpthread -lm
 ALL_LDFLAGS := $(LDFLAGS) $(if $(SAN),-fsanitize=$(SAN))
 ARCH := $(shell uname -m | sed 's/aarch64/arm64/;s/x86_64/x86/')
 TRIPLET := $(shell $(CC) -dumpmachine)
@@ -107,7 +107,7 @@ $(O)/flamegraph_page.h: exporter/flamegraph/assemble.sh exporter/flamegraph/page
 $(O)/tests/unit/%: tests/unit/%.c $(O)/libweft.a
 	$(call say,TEST,$@)
 	$(Q)mkdir -p $(@D)
-	$(Q)$(CC) $(ALL_CFLAGS) $(CPPFLAGS) -MMD -MP -MF $@.d $(ALL_LDFLAGS) -o $@ $< $(O)/libweft.a $(LDLIBS) -lcmocka
+	$(Q)$(CC) $(ALL_CFLAGS) $(CPPFLAGS) -MMD -MP -MF $@.d $(ALL_LDFLAGS) -o $@ $< $(O)/libweft.a $(LDLIBS) -ldw -lcmocka
 
 unit: $(TESTS)
 	$(Q)fail=0; for t in $(TESTS); do $$t || fail=1; done; exit $$fail

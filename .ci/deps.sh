@@ -12,7 +12,7 @@ what=${1:-build}
 # name of the need: apt, dnf, apk, pacman
 apt_build="gcc make clang llvm bpftool libbpf-dev libelf-dev libdw-dev libdebuginfod-dev
 	libiberty-dev zlib1g-dev libzstd-dev liblzma-dev libcap-dev libjansson-dev"
-apt_test="g++ libcmocka-dev libclang-rt-dev clang-format python3 chromium elfutils binutils xz-utils
+apt_test="g++ dwz libcmocka-dev libclang-rt-dev clang-format python3 chromium elfutils binutils xz-utils
 	musl-tools lld"
 apt_demo="python3"
 apt_bench="linux-perf redis-server redis-tools sqlite3 zstd ffmpeg openssl"
