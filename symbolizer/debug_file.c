@@ -1,14 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "symbolizer/debug_file.h"
 
-#include <elfutils/debuginfod.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
-#include <time.h>
 #include <unistd.h>
 #include <zlib.h>
 
@@ -17,9 +15,9 @@
 #include "core/log.h"
 #include "core/reader.h"
 #include "core/scoped.h"
+#include "symbolizer/debuginfod.h"
 
 #define MAX_DEBUG_FILE (UINT64_C(1) << 30) /* the CRC has to read all of it */
-#define DEBUGINFOD_SECONDS 10
 
 struct wanted { /* what a candidate has to agree with */
 	const uint8_t *build_id;
@@ -167,42 +165,20 @@ static int try_link(const struct debug_search *search, const struct elf_file *el
 	return -ENOENT;
 }
 
-static int give_up_late(debuginfod_client *client, long a, long b)
-{
-	const time_t *deadline = debuginfod_get_user_data(client);
-	struct timespec now;
-
-	(void)a;
-	(void)b;
-	clock_gettime(CLOCK_MONOTONIC, &now);
-	return now.tv_sec >= *deadline;
-}
-
 static int try_debuginfod(const struct debug_search *search, const struct wanted *want,
 			  struct debug_file *out)
 {
 	SCOPED(close) int fd = -1;
 	SCOPED(free) char *path = NULL;
-	debuginfod_client *client;
-	struct timespec now;
-	time_t deadline;
 
 	if (!search->debuginfod || !*search->debuginfod || !want->build_id_len)
 		return -ENOENT;
-	client = debuginfod_begin();
-	if (!client)
-		return -ENOENT;
-	clock_gettime(CLOCK_MONOTONIC, &now);
-	deadline = now.tv_sec + DEBUGINFOD_SECONDS;
-	debuginfod_set_user_data(client, &deadline);
-	debuginfod_set_progressfn(client, give_up_late);
-	fd = debuginfod_find_debuginfo(client, want->build_id, (int)want->build_id_len, &path);
-	if (fd < 0 && give_up_late(client, 0, 0)) {
-		log_debug("debuginfod took more than %d s and is not asked again",
-			  DEBUGINFOD_SECONDS);
+	fd = debuginfod_fetch(want->build_id, want->build_id_len, &path);
+	if (fd == -ETIMEDOUT || fd == -ENOTSUP) {
+		log_info("debuginfod is not asked again: %s",
+			 fd == -ETIMEDOUT ? "it took too long" : "libdebuginfod is not installed");
 		*search->debuginfod = false;
 	}
-	debuginfod_end(client);
 	return fd < 0 ? -ENOENT : take(search, fd, path, want, out);
 }
 
