@@ -146,9 +146,8 @@ static void begin_kallsyms(struct live *l, const struct options *opt)
 
 static void end_kallsyms(struct live *l)
 {
-	if (!l->is_reading_kallsyms)
-		return;
-	pthread_join(l->kallsyms_reader, NULL);
+	if (l->is_reading_kallsyms)
+		pthread_join(l->kallsyms_reader, NULL);
 	l->is_reading_kallsyms = false;
 }
 
