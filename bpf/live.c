@@ -42,6 +42,7 @@ struct live {
 	struct kernel_half kernel;
 	struct sideband *sideband;
 	struct ring_buffer *ring;
+	int64_t ring_left; /* bytes to read from it before everything else has its turn */
 	int epoll_fd;
 	struct objects *objects;
 	struct processes *processes;
@@ -87,7 +88,16 @@ static int on_record(void *ctx, void *record, size_t len)
 
 	if (sample_queue_add(l->queue, record, len))
 		l->counters[TICK_LOST_ERROR]++;
-	return 0;
+	l->ring_left -= (int64_t)len;
+	return l->ring_left > 0 ? 0 : -EAGAIN;
+}
+
+/* No more than fits the ring at once: while it fills as fast as it is emptied, which targets can
+ * bring about, it would never be empty, and what is taken out of it would have no limit. */
+static void read_ring(struct live *l)
+{
+	l->ring_left = (int64_t)bpf_map__max_entries(l->kernel.skel->maps.ring);
+	ring_buffer__consume(l->ring);
 }
 
 static void on_drop(void *ctx, struct process *proc)
@@ -351,7 +361,7 @@ static int live_pump(struct source *src, struct profile *p, int timeout_ms)
 		wait_for_records(l, timeout_ms);
 	now = now_ns();
 	sideband_read(l->sideband);
-	ring_buffer__consume(l->ring);
+	read_ring(l);
 	sample_queue_sort(l->queue);
 	merge(l, l->is_stopped ? UINT64_MAX : now - SETTLE_NS);
 	follower_flush(l->follower);

@@ -162,7 +162,8 @@ static const struct {
 	  "machine\n" },
 	{ { { "/proc/self/status", "NSpid:\t42\t7\nCapEff:\t000001ffffffffff\n" } },
 	  EXIT_PRIVILEGE,
-	  "NO    pid namespace        the pids in here are not the machine's, which samples have\n" },
+	  "NO    pid namespace        the pids in here are not the machine's, which samples "
+	  "have\n" },
 	{ { { "/proc/sys/kernel/kptr_restrict", "2\n" } },
 	  EXIT_FAILED,
 	  "part  kernel symbols       kptr_restrict is 2: kernel functions have no names\n"
