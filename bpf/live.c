@@ -404,7 +404,7 @@ void live_counters(struct source *src, uint64_t counters[N_COUNTERS])
 	counters[SYMBOLS_REFUSED] += objects_refused(l->objects);
 }
 
-void live_finish(struct source *src, struct profile *p)
+size_t live_finish(struct source *src, struct profile *p, bool (*is_stopped)(void))
 {
 	static const char *const names[] = {
 #define X(id, name, text) name,
@@ -413,13 +413,15 @@ void live_finish(struct source *src, struct profile *p)
 	};
 	struct live *l = src->priv;
 	uint64_t counters[N_COUNTERS];
+	size_t n_left = 0;
 
 	if (l->explain)
-		explain_symbolize(l->explain);
+		n_left = explain_symbolize(l->explain, is_stopped);
 	live_counters(src, counters);
 	for (int i = 0; i < N_COUNTERS; i++)
 		profile_count(p, names[i], counters[i]);
 	profile_header(p)->duration_ns = (int64_t)(now_ns() - l->start_ns);
+	return n_left;
 }
 
 static void add_program(struct live_stats *out, const struct bpf_program *prog)

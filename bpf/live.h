@@ -20,8 +20,9 @@ extern const struct source_ops source_live;
 
 /* No more ticks: everything after this is draining. */
 void live_stop(struct source *src);
-/* Names what is not named yet and writes the accounting into the profile. */
-void live_finish(struct source *src, struct profile *p);
+/* Names what is not named yet, until is_stopped (NULL: never) says so, and writes the accounting into
+   the profile. Returns how many locations of files were left without names. */
+size_t live_finish(struct source *src, struct profile *p, bool (*is_stopped)(void));
 
 /* The sums of both halves so far, by enum counter. */
 void live_counters(struct source *src, uint64_t counters[N_COUNTERS]);

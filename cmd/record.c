@@ -152,6 +152,21 @@ static void look(struct recording *r)
 	}
 }
 
+/* The second ^C: what takes long ends with what there is. */
+static bool is_hurried(void)
+{
+	return interrupt_count() >= 2;
+}
+
+static void name_locations(struct recording *r)
+{
+	size_t n_left = live_finish(r->src, r->profile, is_hurried);
+
+	if (n_left)
+		log_info("stopped: %zu location%s without a name yet; weft symbolize names them",
+			 n_left, n_left == 1 ? "" : "s");
+}
+
 static int sample(struct recording *r)
 {
 	int more = 1;
@@ -166,11 +181,11 @@ static int sample(struct recording *r)
 		r->cause = more < 0 ? END_FAILED : END_TARGET_GONE;
 	r->duration_ns = recording_elapsed(r);
 	live_stop(r->src);
-	while (more >= 0 && interrupt_count() < 2 &&
+	while (more >= 0 && !is_hurried() &&
 	       (more = source_pump(r->src, r->profile, PUMP_MS)) != 0)
 		if (more == -EINTR)
 			more = 1;
-	live_finish(r->src, r->profile);
+	name_locations(r);
 	if (r->has_status_line)
 		status_show("");
 	if (more >= 0)

@@ -193,11 +193,14 @@ size_t explain_stack(struct explain *ex, struct process *proc, uint64_t time_ns,
 	return n_out;
 }
 
-void explain_symbolize(struct explain *ex)
+size_t explain_symbolize(struct explain *ex, bool (*is_stopped)(void))
 {
+	size_t n_left = 0;
+
 	for (size_t i = 0; i < ex->n_runtimes; i++)
 		if (ex->runtimes[i].ops->symbolize)
-			ex->runtimes[i].ops->symbolize(&ex->runtimes[i]);
+			n_left += ex->runtimes[i].ops->symbolize(&ex->runtimes[i], is_stopped);
+	return n_left;
 }
 
 void explain_drop_process(struct explain *ex, struct process *proc)

@@ -243,9 +243,12 @@ static void name_waiting(struct runtime *rt, const struct process *proc)
 	list->n = n_left;
 }
 
-static void symbolize_jit(struct runtime *rt)
+/* Not to be stopped: these names are gone with the process, and the maps were read already. */
+static size_t symbolize_jit(struct runtime *rt, bool (*is_stopped)(void))
 {
+	(void)is_stopped;
 	name_waiting(rt, NULL);
+	return 0;
 }
 
 static void drop_jit(struct runtime *rt, struct process *proc)

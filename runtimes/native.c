@@ -118,20 +118,38 @@ static uint32_t locate_native(struct runtime *rt, const struct frame_at *at, enu
 	return locate_in_file(rt, m, at->frame);
 }
 
-static void symbolize_native(struct runtime *rt)
+static int by_place(const void *a, const void *b)
+{
+	const struct unnamed *x = a, *y = b;
+
+	if (x->object != y->object)
+		return (uintptr_t)x->object < (uintptr_t)y->object ? -1 : 1;
+	return x->address < y->address ? -1 : x->address > y->address;
+}
+
+/* File after file: with a memory budget the symbols of one may go when the next is read, and in
+   order of the samples each would be read again and again. */
+static size_t symbolize_native(struct runtime *rt, bool (*is_stopped)(void))
 {
 	struct native *native = rt->priv;
 	struct line lines[MAX_INLINE_DEPTH];
+	size_t done = 0;
 
-	for (size_t i = 0; i < native->n; i++) {
-		const struct unnamed *u = &native->unnamed[i];
+	if (native->n)
+		qsort(native->unnamed, native->n, sizeof(*native->unnamed), by_place);
+	for (; done < native->n && !(is_stopped && is_stopped()); done++) {
+		const struct unnamed *u = &native->unnamed[done];
 		uint16_t flags = 0;
 		size_t n = object_symbolize(u->object, u->address, rt->env->profile, lines,
 					    MAX_INLINE_DEPTH, &flags);
 
 		profile_set_lines(rt->env->profile, u->location, lines, n, flags);
 	}
-	native->n = 0;
+	native->n -= done;
+	if (native->n)
+		memmove(native->unnamed, native->unnamed + done,
+			native->n * sizeof(*native->unnamed));
+	return native->n;
 }
 
 static void close_native(struct runtime *rt)

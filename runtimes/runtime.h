@@ -7,6 +7,7 @@
 #ifndef RUNTIMES_RUNTIME_H
 #define RUNTIMES_RUNTIME_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -51,8 +52,9 @@ struct runtime_ops {
 	uint32_t (*locate)(struct runtime *rt, const struct frame_at *at, enum keep *keep);
 	/* Called before the frames of a sample. Optional, as all that follows. */
 	void (*before_sample)(struct runtime *rt, struct process *proc, uint64_t time_ns);
-	/* Names the locations made so far that have no lines. */
-	void (*symbolize)(struct runtime *rt);
+	/* Names the locations made so far that have no lines, until is_stopped (may be NULL) says
+	   so. Returns how many were left: they stay LOCATION_UNSYMBOLIZED. */
+	size_t (*symbolize)(struct runtime *rt, bool (*is_stopped)(void));
 	/* The program of a process is about to be forgotten. */
 	void (*drop)(struct runtime *rt, struct process *proc);
 	void (*close)(struct runtime *rt);
@@ -85,9 +87,10 @@ void explain_free(struct explain *ex);
    [truncated] or [broken: reason] mark as its root. Returns how many. */
 size_t explain_stack(struct explain *ex, struct process *proc, uint64_t time_ns,
 		     const struct wire_frame *frames, size_t n, int end, uint32_t *out);
-/* Names every location that has none yet; call before the profile is exported, and when a process
-   whose names live with it (perf map) is about to be forgotten. */
-void explain_symbolize(struct explain *ex);
+/* Names every location that has none yet; call before the profile is exported. It may take long:
+   is_stopped (NULL: never) is asked before each location of a file. Returns how many it left
+   LOCATION_UNSYMBOLIZED, for another call or another program: build id and address are there. */
+size_t explain_symbolize(struct explain *ex, bool (*is_stopped)(void));
 void explain_drop_process(struct explain *ex, struct process *proc);
 size_t explain_memory(const struct explain *ex);
 

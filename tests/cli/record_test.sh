@@ -147,6 +147,22 @@ for signal in INT TERM HUP; do
 	[ $? = 0 ] && [ -s "$out" ] && says out burn_cpu
 	claim "SIG$signal stops, writes and exits with 0" $?
 done
+# Two at once may arrive as one.
+for try in 1 2 3 4 5; do
+	"$weft" record -p $bee -o "$out" >"$work/out" 2>"$work/err" & recorder=$!
+	sleep 1
+	kill -INT $recorder
+	sleep 0.00$try
+	kill -INT $recorder 2>/dev/null
+	wait $recorder
+	status=$?
+	says err "without a name yet" && break
+done
+[ $status = 0 ] && says err "without a name yet" && [ -s "$out" ]
+claim "the second ^C ends the search for names" $?
+"$weft" symbolize "$out" -o "$work/named.pb.gz" 2>"$work/err" && "$weft" report "$work/named.pb.gz" >"$work/out"
+says out burn_cpu
+claim "which weft symbolize goes on with" $?
 "$weft" record -o "$out" -- sleep 50 >"$work/out" 2>"$work/err" & recorder=$!
 sleep 1
 kill -TERM $recorder

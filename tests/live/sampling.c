@@ -148,7 +148,7 @@ static struct result record(void (*work)(void), unsigned int freq, uint64_t memo
 	live_stop(src);
 	while (source_pump(src, p, 0) > 0)
 		;
-	live_finish(src, p);
+	live_finish(src, p, NULL);
 	sum_counters(&r, src);
 	sum_profile(&r, p, t.pid);
 	r.target_ns = (uint64_t)(usage.ru_utime.tv_sec + usage.ru_stime.tv_sec) * NS_PER_S +

@@ -106,9 +106,37 @@ static void code_of_a_file_is_named_later(void **state)
 	assert_true(l.flags & LOCATION_UNSYMBOLIZED);
 	assert_string_equal(profile_get_string(f->p, m->filename), exe);
 	assert_true(m->start <= l.address && l.address < m->limit);
-	explain_symbolize(f->ex);
+	explain_symbolize(f->ex, NULL);
 	assert_string_equal(name_of(f, id), "code_of_a_file_is_named_later");
 	assert_false(profile_get_location(f->p, id).flags & LOCATION_UNSYMBOLIZED);
+}
+
+static int n_asked;
+
+static bool is_second_asked(void)
+{
+	return ++n_asked >= 2;
+}
+
+static void naming_stops_when_told_and_goes_on_later(void **state)
+{
+	struct fixture *f = *state;
+	uint64_t pcs[] = { (uintptr_t)name_of, (uintptr_t)setup, (uintptr_t)teardown };
+	uint32_t ids[3];
+	size_t n_unnamed = 0;
+
+	for (size_t i = 0; i < 3; i++)
+		ids[i] = explain_native(f, pcs[i], WIRE_FRAME_EXACT);
+	n_asked = 0;
+	assert_int_equal(explain_symbolize(f->ex, is_second_asked), 2);
+	for (size_t i = 0; i < 3; i++)
+		if (profile_get_location(f->p, ids[i]).flags & LOCATION_UNSYMBOLIZED)
+			n_unnamed++;
+	assert_int_equal(n_unnamed, 2);
+	assert_int_equal(explain_symbolize(f->ex, NULL), 0);
+	assert_string_equal(name_of(f, ids[0]), "name_of");
+	assert_string_equal(name_of(f, ids[1]), "setup");
+	assert_string_equal(name_of(f, ids[2]), "teardown");
 }
 
 static void return_address_is_shown_inside_its_call(void **state)
@@ -120,9 +148,9 @@ static void return_address_is_shown_inside_its_call(void **state)
 	assert_int_equal(profile_get_location(f->p, exact).address - 1,
 			 profile_get_location(f->p, caller).address);
 	/* A call that never returns can be a function's last instruction. */
-	explain_symbolize(f->ex);
+	explain_symbolize(f->ex, NULL);
 	caller = explain_native(f, (uintptr_t)return_address_is_shown_inside_its_call, 0);
-	explain_symbolize(f->ex);
+	explain_symbolize(f->ex, NULL);
 	assert_string_not_equal(name_of(f, caller), "return_address_is_shown_inside_its_call");
 }
 
@@ -135,7 +163,7 @@ static void same_frame_is_the_same_location(void **state)
 	for (int i = 0; i < 100; i++)
 		assert_int_equal(explain_native(f, (uintptr_t)same_frame_is_the_same_location, 0),
 				 id);
-	explain_symbolize(f->ex);
+	explain_symbolize(f->ex, NULL);
 	assert_int_equal(explain_native(f, (uintptr_t)same_frame_is_the_same_location, 0), id);
 	assert_int_equal(profile_n_locations(f->p), n);
 }
@@ -168,7 +196,7 @@ static void guessed_frames_say_so(void **state)
 	uint32_t sure = explain_native(f, pc, 0),
 		 guessed = explain_native(f, pc, WIRE_FRAME_GUESSED);
 
-	explain_symbolize(f->ex);
+	explain_symbolize(f->ex, NULL);
 	assert_false(profile_get_location(f->p, sure).flags & LOCATION_GUESSED);
 	assert_true(profile_get_location(f->p, guessed).flags & LOCATION_GUESSED);
 	assert_string_equal(name_of(f, sure), name_of(f, guessed));
@@ -314,7 +342,7 @@ static void generated_code_has_the_names_of_its_perf_map(void **state)
 	snprintf(line, sizeof(line), "%lx 100 made_\x1b[31mlater;\n", (unsigned long)code + 0xff0);
 	put_map(line);
 	usleep(100000);
-	explain_symbolize(f->ex);
+	explain_symbolize(f->ex, NULL);
 	assert_string_equal(name_of(f, second), "made_\x1b[31mlater;");
 	assert_int_equal(explain_native(f, (uintptr_t)code + 0x10, WIRE_FRAME_EXACT), first);
 	explain_drop_process(f->ex, f->self);
@@ -351,6 +379,7 @@ int main(void)
 #define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
 	const struct CMUnitTest tests[] = {
 		TEST(code_of_a_file_is_named_later),
+		TEST(naming_stops_when_told_and_goes_on_later),
 		TEST(return_address_is_shown_inside_its_call),
 		TEST(same_frame_is_the_same_location),
 		TEST(cache_never_answers_for_another_frame),
