@@ -5,6 +5,7 @@
 
 #include "bpf/pid_set.h"
 #include "bpf/tables.h"
+#include "bpf/targets.h"
 #include "bpf/unwind_maps.h"
 #include "core/scoped.h"
 
@@ -18,11 +19,14 @@ struct told {
 struct follower {
 	struct processes *ps;
 	struct unwind_maps *maps;
+	struct tables *tables;
+	const struct targets *targets;
 	struct pid_set followed; /* that ran exec or were sampled */
 	struct pid_set changed;	 /* since the last flush */
 };
 
-struct follower *follower_new(struct processes *ps, struct unwind_maps *maps)
+struct follower *follower_new(struct processes *ps, struct unwind_maps *maps, struct tables *tables,
+			      const struct targets *targets)
 {
 	struct follower *f = calloc(1, sizeof(*f));
 
@@ -30,6 +34,8 @@ struct follower *follower_new(struct processes *ps, struct unwind_maps *maps)
 		return NULL;
 	f->ps = ps;
 	f->maps = maps;
+	f->tables = tables;
+	f->targets = targets;
 	return f;
 }
 
@@ -87,7 +93,16 @@ static void tell(struct follower *f, struct process *proc, struct told *told)
 	told->generation = proc->generation;
 }
 
-static void update(struct follower *f, struct process *proc)
+/* After the process was told of: what is ready serves it while others are made. */
+static void preload(struct follower *f, const struct process *proc)
+{
+	for (size_t i = 0; i < proc->n_mappings; i++) {
+		if (proc->mappings[i].object)
+			tables_preload(f->tables, proc->mappings[i].object);
+	}
+}
+
+static void update(struct follower *f, struct process *proc, bool is_target)
 {
 	struct told *told = told_of(proc);
 
@@ -95,6 +110,8 @@ static void update(struct follower *f, struct process *proc)
 		return;
 	process_open_files(f->ps, proc);
 	tell(f, proc, told);
+	if (is_target)
+		preload(f, proc);
 }
 
 void follower_event(struct follower *f, const struct process_event *ev)
@@ -144,7 +161,13 @@ void follower_sample(struct follower *f, struct process *proc, uint64_t start_ti
 	told->start_time_ns = start_time_ns;
 	/* A main thread that ended before others did is not the end of the process. */
 	if (!proc->exit_time_ns || proc->exit_time_ns <= time_ns)
-		update(f, proc);
+		update(f, proc, targets_are_few(f->targets));
+}
+
+void follower_begin(struct follower *f, pid_t pid)
+{
+	pid_set_add(&f->followed, pid);
+	pid_set_add(&f->changed, pid);
 }
 
 void follower_flush(struct follower *f)
@@ -156,7 +179,8 @@ void follower_flush(struct follower *f)
 			continue;
 		proc = processes_find(f->ps, f->changed.slots[i], 0, 0);
 		if (proc && !proc->exit_time_ns)
-			update(f, proc);
+			update(f, proc,
+			       targets_are_listed(f->targets, processes_string(f->ps, proc->comm)));
 	}
 	pid_set_deinit(&f->changed);
 }

@@ -16,10 +16,17 @@
 struct follower;
 struct unwind_maps;
 
-/* Both are borrowed. */
-struct follower *follower_new(struct processes *ps, struct unwind_maps *maps);
+struct tables;
+struct targets;
+
+/* All are borrowed. Tables of everything that a target maps are loaded as soon as it is known to
+   map it, where the targets are few; on a whole machine they wait for a sample. */
+struct follower *follower_new(struct processes *ps, struct unwind_maps *maps, struct tables *tables,
+			      const struct targets *targets);
 void follower_free(struct follower *f);
 
+/* A target that was there before weft. */
+void follower_begin(struct follower *f, pid_t pid);
 /* An event that was applied to the processes just now. */
 void follower_event(struct follower *f, const struct process_event *ev);
 /* A process that was sampled: is_stale when the kernel half did not know where it was. */

@@ -126,7 +126,7 @@ static int make_parts(struct live *l, const struct options *opt)
 	l->tables = l->maps ? tables_new(l->maps, opt->memory / 16) : NULL;
 	if (!l->processes || !l->tables)
 		return -ENOMEM;
-	l->follower = follower_new(l->processes, l->maps);
+	l->follower = follower_new(l->processes, l->maps, l->tables, &l->kernel.targets);
 	l->finisher =
 		finisher_new(l->processes, l->tables, l->kernel.skel->rodata->snapshot_max_pages);
 	l->queue = sample_queue_new();
@@ -181,6 +181,18 @@ static void raise_priority(struct live *l)
 	l->is_raised = l->nice > LIVE_NICE && setpriority(PRIO_PROCESS, 0, LIVE_NICE) == 0;
 }
 
+/* What the targets that run already have mapped, before they are sampled. */
+static void begin_targets(struct live *l)
+{
+	const struct targets *t = &l->kernel.targets;
+
+	for (size_t i = 0; i < t->pids.n_slots; i++) {
+		if (t->pids.slots[i])
+			follower_begin(l->follower, t->pids.slots[i]);
+	}
+	follower_flush(l->follower);
+}
+
 /* Events are followed before the first tick; what was there before is read when it is first seen.
  */
 static int live_open(struct source *src, const struct options *opt)
@@ -207,6 +219,9 @@ static int live_open(struct source *src, const struct options *opt)
 		log_error("cannot follow processes: perf_event_open: %s", strerror(-err));
 		return err;
 	}
+	begin_targets(l);
+	/* A target that is released now runs at once; nothing may keep its first events waiting. */
+	end_kallsyms(l);
 	err = kernel_half_start(&l->kernel, opt);
 	l->start_ns = now_ns();
 	return err;
@@ -256,7 +271,6 @@ static int begin_profile(struct live *l, struct profile *p)
 {
 	if (l->profile)
 		return l->profile == p ? 0 : -EINVAL;
-	end_kallsyms(l);
 	if (l->kallsyms_err)
 		log_info("kernel functions have no names: %s", strerror(-l->kallsyms_err));
 	l->explain = explain_new(l->processes, l->objects, l->kallsyms, p);

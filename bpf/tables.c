@@ -14,6 +14,9 @@
 /* How long one that found no room is not tried again. */
 #define RETRY_NS UINT64_C(1000000000)
 
+/* Unwind data that is turned into a table without being asked for: some 20 ms of work. */
+#define MAX_PRELOAD_LEN ((size_t)1 << 20)
+
 struct entry { /* the private data of an object */
 	struct entry *next;
 	struct tables *ts;
@@ -226,6 +229,14 @@ struct object_table tables_get(struct tables *ts, struct object *o)
 		.table = e->is_built ? &e->table : NULL,
 		.cfi = e->has_cfi ? &e->cfi : NULL,
 	};
+}
+
+void tables_preload(struct tables *ts, struct object *o)
+{
+	struct entry *e = entry_of(ts, o);
+
+	if (e && !e->used_ns && e->cfi.eh_frame.len + e->cfi.debug_frame.len <= MAX_PRELOAD_LEN)
+		tables_get(ts, o);
 }
 
 uint32_t tables_loaded(const struct object *o)

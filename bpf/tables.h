@@ -27,6 +27,9 @@ struct tables *tables_new(struct unwind_maps *maps, size_t host_budget);
 void tables_free(struct tables *ts); /* before the objects */
 /* The object's table, made and loaded by now if that is possible. Valid until the next call. */
 struct object_table tables_get(struct tables *ts, struct object *o);
+/* Makes and loads the object's table before a sample asks for it, if nobody did and it is small
+   enough not to keep what is under way waiting. */
+void tables_preload(struct tables *ts, struct object *o);
 /* Its word in the table memory, 0 when it is not there; makes nothing. */
 uint32_t tables_loaded(const struct object *o);
 /* Known to have no unwind data; false when nobody looked. */

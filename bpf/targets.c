@@ -71,7 +71,7 @@ int targets_init(struct targets *t, const struct options *opt)
 {
 	int err;
 
-	*t = (struct targets){ .follows_children = !opt->no_children };
+	*t = (struct targets){ .follows_children = !opt->no_children, .comms = &opt->comms };
 	if (opt->pids.n)
 		t->flags |= TARGET_PIDS;
 	if (opt->tids.n)
@@ -225,6 +225,25 @@ bool targets_want(struct targets *t, const struct process_event *ev)
 	if (is_wanted && ev->type == PROCESS_EXIT && ev->pid == ev->tid)
 		pid_set_add(&t->ending, ev->pid);
 	return is_wanted;
+}
+
+bool targets_are_few(const struct targets *t)
+{
+	return !(t->flags & TARGET_ALL);
+}
+
+bool targets_are_listed(const struct targets *t, const char *comm)
+{
+	if (!targets_are_few(t) || (t->flags & TARGET_CGROUPS))
+		return false;
+	if (!(t->flags & TARGET_COMMS))
+		return true;
+	for (size_t i = 0; comm && i < t->comms->n; i++) {
+		/* The kernel keeps 15 letters of a name. */
+		if (!strncmp(comm, t->comms->items[i], WIRE_COMM_LEN - 1))
+			return true;
+	}
+	return false;
 }
 
 /* True when nothing of it runs any more. The event comes before the memory is given back, which is

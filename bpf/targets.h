@@ -14,6 +14,7 @@
 
 struct options;
 struct process_event;
+struct string_list;
 struct weft_bpf;
 
 struct targets {
@@ -21,7 +22,8 @@ struct targets {
 	struct pid_set pids;   /* of which events matter, when flags has TARGET_PIDS alone */
 	struct pid_set ending; /* that said they exit, and may be at it still */
 	bool follows_children;
-	int pids_fd; /* the map target_pids; borrowed */
+	const struct string_list *comms; /* the options' */
+	int pids_fd;			 /* the map target_pids; borrowed */
 };
 
 /* What the options ask for; before the kernel half is loaded. -ENOENT: no such cgroup (logged). */
@@ -34,6 +36,10 @@ void targets_deinit(struct targets *t);
 
 /* Follows forks; true when the event is of a process that may be sampled. */
 bool targets_want(struct targets *t, const struct process_event *ev);
+/* False: the whole machine, or as good as that. */
+bool targets_are_few(const struct targets *t);
+/* True when a process whose events are wanted is surely a target, by its name if that matters. */
+bool targets_are_listed(const struct targets *t, const char *comm);
 /* Forgets targets that are gone, in both halves; to be called now and then. */
 void targets_settle(struct targets *t);
 
