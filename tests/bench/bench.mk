@@ -22,7 +22,7 @@ $(O)/bench/fork: tests/accuracy/programs/fork.c
 $(O)/bench/%_bench: tests/bench/%_bench.c $(O)/libweft.a
 	$(call say,BENCH,$@)
 	$(Q)mkdir -p $(@D)
-	$(Q)$(CC) $(ALL_CFLAGS) $(CPPFLAGS) $(ALL_LDFLAGS) -o $@ $< $(O)/libweft.a $(LDLIBS)
+	$(Q)$(CC) $(ALL_CFLAGS) $(CPPFLAGS) $(ALL_LDFLAGS) -o $@ $< $(O)/libweft.a $(LDLIBS) -ldw
 
 $(O)/bench/fp_sampler: tests/bench/fp_sampler.c
 	$(call say,BENCH,$@)

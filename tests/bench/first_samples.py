@@ -9,7 +9,7 @@ from truth import is_complete, judge, legal, read_truth
 
 FREQUENCY = 997
 PROGRAMS = 100 if weft.QUICK else 1000
-FORK_SECONDS = "2" if weft.QUICK else "10"
+FORK_SECONDS = "2" if weft.QUICK else "6"
 
 
 def stacks_of(recording, wanted):
@@ -42,6 +42,8 @@ def report(name, legals, stacks, expected):
 def measure():
     recording = weft.Recording(["-F", str(FREQUENCY), "--", weft.program("spawner"), str(PROGRAMS), weft.program("burst")])
     cpu = weft.number_after("children", recording.output)
+    if not weft.QUICK:
+        weft.figure("first_exec_programs", PROGRAMS, "programs")
     report("exec", [legal("main;burst_run;burst_leaf(;{plt}|;{libc}|;{libc}?{vdso})?", cpu), legal("main(;burst_run)?", 0)],
            stacks_of(recording, lambda sample, stack: stack.comm == "burst"), cpu * FREQUENCY)
 

@@ -7,6 +7,7 @@ GOALS = (
     ("ticks_unaccounted", "==", 0),
     ("ticks_cpu_error", "<=", 2),
     ("first_(exec|fork)_seen_3sigma", ">=", 97),
+    ("first_exec_programs", ">=", 1000),
     ("first_(exec|fork)_(complete|right_names)", ">=", 99.9),
     ("kernel_997hz_15_per_sample", "<=", 2.5),
     ("kernel_997hz_30_per_sample", "<=", 4),
@@ -19,7 +20,12 @@ GOALS = (
     ("table_largest_build_cpu_s", "<=", 2),
     ("memory_sum", "<=", 50),
     ("start_first_tick_median", "<=", 300),
-    ("kill_left_(programs|maps)", "==", 0),
+    ("kill_left_(programs|maps|links|perf_events)", "==", 0),
+    ("library_(clang|rustc)_stalled", "==", 0),
+    ("library_(clang|rustc)_depth_complete", ">=", 99.9),
+    ("symbol(_large)?_cold_inline_frames_per_s", ">=", 2e5),
+    ("symbol_warm_frames_per_s", ">=", 2e6),
+    ("symbol_large_memory_of_budget", "<=", 100),
 )
 
 

@@ -5,7 +5,8 @@ import ctypes
 import glob
 import os
 
-BPF_PROG_GET_NEXT_ID, BPF_MAP_GET_NEXT_ID, BPF_PROG_GET_FD_BY_ID, BPF_ENABLE_STATS = 11, 12, 13, 32
+BPF_PROG_GET_NEXT_ID, BPF_MAP_GET_NEXT_ID, BPF_PROG_GET_FD_BY_ID = 11, 12, 13
+BPF_LINK_GET_NEXT_ID, BPF_ENABLE_STATS = 31, 32
 PROG_TYPE_PERF_EVENT = 7
 SYS_BPF = {"x86_64": 321, "aarch64": 280}[os.uname().machine]
 libc = ctypes.CDLL(None, use_errno=True)
@@ -51,6 +52,22 @@ def map_ids():
     return ids(BPF_MAP_GET_NEXT_ID)
 
 
+def link_ids():
+    return ids(BPF_LINK_GET_NEXT_ID)
+
+
+def perf_event_descriptors():
+    """Every open descriptor of a perf event on the machine."""
+    found = set()
+    for path in glob.glob("/proc/[0-9]*/fd/*"):
+        try:
+            if os.readlink(path) == "anon_inode:[perf_event]":
+                found.add(path)
+        except OSError:
+            continue
+    return found
+
+
 def hold_program(number):
     """A descriptor that keeps the program, and its counts, after its owner has gone; -1 when it is gone."""
     return bpf(BPF_PROG_GET_FD_BY_ID, number)[0]
@@ -67,8 +84,8 @@ def run_stats(fd):
     return int(info["run_cnt"]), int(info["run_time_ns"]), int(info["prog_type"]) == PROG_TYPE_PERF_EVENT
 
 
-def held_ids(pid="[0-9]*", kinds=("prog_id", "map_id")):
-    """Ids of the programs and maps that a process, or any, has a descriptor of."""
+def held_ids(pid="[0-9]*", kinds=("prog_id", "map_id", "link_id")):
+    """Ids of the programs, maps and links that a process, or any, has a descriptor of."""
     held = set()
     for path in glob.glob("/proc/%s/fdinfo/*" % pid):
         try:

@@ -10,7 +10,10 @@ import kernel
 import weft
 
 STARTS = 3 if weft.QUICK else 9
-KILLS = 6 if weft.QUICK else 30
+KILLS = 6 if weft.QUICK else 20
+# A perf event lives as long as a descriptor or a link to its program.
+KINDS = {"programs": kernel.program_ids, "maps": kernel.map_ids, "links": kernel.link_ids,
+         "perf_events": kernel.perf_event_descriptors}
 
 
 def start_weft(pid):
@@ -65,13 +68,13 @@ def measure():
         weft.figure("start_first_tick_median", times[len(times) // 2], "ms")
         weft.figure("start_first_tick_worst", times[-1], "ms")
         time.sleep(0.5)
-        programs, maps = kernel.program_ids(), kernel.map_ids()
+        before = {name: ids() for name, ids in KINDS.items()}
         for _ in range(KILLS):
             path, child = start_weft(target.pid)
             time.sleep(random.uniform(0.0, 1.0))
             stop(path, child)
-        weft.figure("kill_left_programs", left_over(kernel.program_ids, programs), "programs")
-        weft.figure("kill_left_maps", left_over(kernel.map_ids, maps), "maps")
+        for name, ids in KINDS.items():
+            weft.figure("kill_left_" + name, left_over(ids, before[name]), name)
     finally:
         target.kill()
         target.wait()

@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * How fast addresses become names, with lines and inlined calls: over this program itself or the
- * ELF file given. Cold is the first question for each address, everything that has to be opened and
- * built included; warm is the same again. Lines are `name value unit`.
+ * How fast addresses become names, with lines and inlined calls.
+ *	symbol_bench [FILE MEMORY_MIB NAME]
+ * Over this program itself, or over a FILE with a memory budget; figures are called NAME (symbol).
+ * Cold is the first question for each address, everything that has to be opened and built included;
+ * warm is the same again. Lines are `name value unit`.
  */
 #include <fcntl.h>
 #include <stdio.h>
@@ -28,15 +30,30 @@ static double cpu_now(void)
 	return (double)ts.tv_sec + (double)ts.tv_nsec / 1e9;
 }
 
-static size_t symbolize(struct object *o, const uint64_t *addresses, size_t n, struct profile *p)
+struct subject {
+	const char *path, *name;
+	size_t memory; /* budget in bytes; 0: none */
+};
+
+struct result {
+	double cold, warm; /* seconds */
+	size_t n_frames, memory, peak;
+};
+
+static size_t symbolize(struct objects *os, struct object *o, const uint64_t *addresses, size_t n,
+			struct profile *p, size_t *peak)
 {
 	struct line lines[MAX_INLINE_DEPTH];
-	size_t n_frames = 0;
+	size_t n_frames = 0, memory;
 
 	for (size_t i = 0; i < n; i++) {
 		uint16_t flags = 0;
 
 		n_frames += object_symbolize(o, addresses[i], p, lines, MAX_INLINE_DEPTH, &flags);
+		if (i % 256)
+			continue;
+		memory = objects_memory(os);
+		*peak = memory > *peak ? memory : *peak;
 	}
 	return n_frames;
 }
@@ -64,26 +81,27 @@ static size_t pick(const char *path, uint64_t *addresses)
 	return n;
 }
 
-static double bench(const char *path, const uint64_t *addresses, size_t n, double *warm,
-		    size_t *n_frames, size_t *memory)
+static struct result bench(const struct subject *subject, const uint64_t *addresses, size_t n)
 {
-	struct objects *os = objects_new(NULL);
+	struct objects *os = objects_new(&(struct object_options){ .memory = subject->memory });
 	struct profile *p = profile_new();
-	int fd = open(path, O_RDONLY | O_CLOEXEC), err = 0;
-	double start = cpu_now(), cold;
-	struct object *o = objects_get(os, fd, path, -1, &err);
+	int fd = open(subject->path, O_RDONLY | O_CLOEXEC), err = 0;
+	double start = cpu_now();
+	struct object *o = objects_get(os, fd, subject->path, -1, &err);
+	struct result r = { 0 };
+	int n_rounds = subject->memory ? 1 : N_WARM_ROUNDS;
 
-	*n_frames = o ? symbolize(o, addresses, n, p) : 0;
-	cold = cpu_now() - start;
+	r.n_frames = o ? symbolize(os, o, addresses, n, p, &r.peak) : 0;
+	r.cold = cpu_now() - start;
 	start = cpu_now();
-	for (int i = 0; o && i < N_WARM_ROUNDS; i++)
-		symbolize(o, addresses, n, p);
-	*warm = (cpu_now() - start) / N_WARM_ROUNDS;
-	*memory = objects_memory(os);
+	for (int i = 0; o && i < n_rounds; i++)
+		symbolize(os, o, addresses, n, p, &r.peak);
+	r.warm = (cpu_now() - start) / n_rounds;
+	r.memory = objects_memory(os);
 	close(fd);
 	objects_free(os);
 	profile_free(p);
-	return cold;
+	return r;
 }
 
 /* CPU seconds of addr2line for n addresses; 0 when there is none. */
@@ -107,32 +125,56 @@ static double addr2line(const char *path, const uint64_t *addresses, size_t n)
 	       (double)(after.ru_utime.tv_usec - before.ru_utime.tv_usec) / 1e6;
 }
 
+/* The fastest of several rounds. */
+static struct result best(const struct subject *subject, const uint64_t *addresses, size_t n)
+{
+	struct result r = bench(subject, addresses, n);
+
+	for (int i = 1; i < N_COLD_ROUNDS; i++) {
+		struct result again = bench(subject, addresses, n);
+
+		r.cold = again.cold < r.cold ? again.cold : r.cold;
+		r.warm = again.warm < r.warm ? again.warm : r.warm;
+		r.peak = again.peak > r.peak ? again.peak : r.peak;
+	}
+	return r;
+}
+
+static void beside_addr2line(const struct subject *subject, const uint64_t *addresses, size_t n)
+{
+	struct result r = bench(subject, addresses, n);
+	double other = addr2line(subject->path, addresses, n);
+
+	printf("%s_cold_2000_frames_per_s %.0f 1/s\n", subject->name, (double)r.n_frames / r.cold);
+	if (other > 0)
+		printf("%s_addr2line_2000_frames_per_s %.0f 1/s\n", subject->name,
+		       (double)r.n_frames / other);
+}
+
 int main(int argc, char **argv)
 {
 	static uint64_t addresses[N_ADDRESSES];
 	char self[4096] = "";
-	const char *path = argc > 1 ? argv[1] : self;
-	double best_cold = 0, best_warm = 0, warm, cold, other;
-	size_t n, n_frames = 0, memory = 0, n_other;
+	struct subject subject = { self, "symbol", 0 };
+	struct result r;
+	size_t n;
 
-	if (argc < 2 && readlink("/proc/self/exe", self, sizeof(self) - 1) < 0)
+	if (argc == 4)
+		subject = (struct subject){ argv[1], argv[3], strtoul(argv[2], NULL, 10) << 20 };
+	else if (argc != 1 || readlink("/proc/self/exe", self, sizeof(self) - 1) < 0)
+		return 2;
+	n = pick(subject.path, addresses);
+	r = n ? best(&subject, addresses, n) : (struct result){ 0 };
+	if (!r.n_frames)
 		return 1;
-	n = pick(path, addresses);
-	for (int i = 0; n && i < N_COLD_ROUNDS; i++) {
-		cold = bench(path, addresses, n, &warm, &n_frames, &memory);
-		best_cold = !i || cold < best_cold ? cold : best_cold;
-		best_warm = !i || warm < best_warm ? warm : best_warm;
-	}
-	if (!n_frames)
-		return 1;
-	printf("# %s: %zu addresses, %zu frames, %zu KiB\n", path, n, n_frames, memory / 1024);
-	printf("symbol_cold_inline_frames_per_s %.0f 1/s\n", (double)n_frames / best_cold);
-	printf("symbol_warm_frames_per_s %.0f 1/s\n", (double)n_frames / best_warm);
-	n_other = n < N_ADDR2LINE ? n : N_ADDR2LINE;
-	cold = bench(path, addresses, n_other, &warm, &n_frames, &memory);
-	printf("symbol_cold_2000_frames_per_s %.0f 1/s\n", (double)n_frames / cold);
-	other = addr2line(path, addresses, n_other);
-	if (other > 0)
-		printf("symbol_addr2line_2000_frames_per_s %.0f 1/s\n", (double)n_frames / other);
+	printf("# %s: %zu addresses, %zu frames, %zu KiB\n", subject.path, n, r.n_frames,
+	       r.memory / 1024);
+	printf("%s_cold_inline_frames_per_s %.0f 1/s\n", subject.name, (double)r.n_frames / r.cold);
+	printf("%s_warm_frames_per_s %.0f 1/s\n", subject.name, (double)r.n_frames / r.warm);
+	if (subject.memory)
+		printf("%s_memory_of_budget %.1f %%\n", subject.name,
+		       100 * (double)r.peak / (double)subject.memory);
+	else
+		beside_addr2line(&subject, addresses, n < N_ADDR2LINE ? n : N_ADDR2LINE);
 	return 0;
 }
