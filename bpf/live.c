@@ -181,6 +181,14 @@ static void raise_priority(struct live *l)
 	l->is_raised = l->nice > LIVE_NICE && setpriority(PRIO_PROCESS, 0, LIVE_NICE) == 0;
 }
 
+/* What is left to do is not urgent: targets that still run come first. */
+static void restore_priority(struct live *l)
+{
+	if (l->is_raised)
+		setpriority(PRIO_PROCESS, 0, l->nice);
+	l->is_raised = false;
+}
+
 /* What the targets that run already have mapped, before they are sampled. */
 static void begin_targets(struct live *l)
 {
@@ -232,8 +240,7 @@ static void live_close(struct source *src)
 	struct live *l = src->priv;
 
 	end_kallsyms(l);
-	if (l->is_raised)
-		setpriority(PRIO_PROCESS, 0, l->nice);
+	restore_priority(l);
 	kernel_half_stop(&l->kernel);
 	processes_free(l->processes);
 	explain_free(l->explain);
@@ -402,6 +409,7 @@ void live_stop(struct source *src)
 	struct live *l = src->priv;
 
 	kernel_half_stop(&l->kernel);
+	restore_priority(l);
 	l->is_stopped = true;
 }
 

@@ -124,6 +124,7 @@ static void sum_counters(struct result *r, struct source *src)
 static struct result record(void (*work)(void), unsigned int freq, uint64_t memory,
 			    uint64_t stall_ns)
 {
+	int nice = getpriority(PRIO_PROCESS, 0);
 	struct target t = target_new(work);
 	struct options opt = { .freq = freq,
 			       .memory = memory,
@@ -146,6 +147,8 @@ static struct result record(void (*work)(void), unsigned int freq, uint64_t memo
 	while (wait4(t.pid, NULL, WNOHANG, &usage) == 0)
 		assert_true(source_pump(src, p, 10) >= 0);
 	live_stop(src);
+	/* What is left is done at the priority of before. */
+	assert_int_equal(getpriority(PRIO_PROCESS, 0), nice);
 	while (source_pump(src, p, 0) > 0)
 		;
 	live_finish(src, p, NULL);
