@@ -46,7 +46,7 @@
 	  "pages of a copied stack that did not fit the ring")                           \
 	X(EVENTS_LOST, "events.lost", "side-band records lost by the kernel")            \
 	X(FILES_GONE, "files.gone",                                                      \
-	  "files that could not be opened any more: frames keep build id and offset")    \
+	  "files that could not be opened any more: frames keep path and offset")        \
 	X(FILES_BAD, "files.bad", "files that are not what they claim")                  \
 	X(TABLES_OVER_BUDGET, "tables.over_budget",                                      \
 	  "unwind tables that did not fit the memory budget")                            \

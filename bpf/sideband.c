@@ -44,8 +44,9 @@ static size_t page_len(void)
 	return (size_t)sysconf(_SC_PAGESIZE);
 }
 
-/* Build ids (5.12) find a file again that was replaced; inodes are what older kernels have. */
-static int open_event(int cpu, bool has_build_id)
+/* build_id is not asked for: kernels mark the records of other readers, who did not ask either, as
+   if they had one when they are written after ours. A file of perf's becomes unreadable so. */
+static int open_event(int cpu)
 {
 	struct perf_event_attr attr = {
 		.type = PERF_TYPE_SOFTWARE,
@@ -55,7 +56,6 @@ static int open_event(int cpu, bool has_build_id)
 		.sample_id_all = 1,
 		.mmap = 1,
 		.mmap2 = 1,
-		.build_id = has_build_id,
 		.comm = 1,
 		.comm_exec = 1,
 		.task = 1,
@@ -73,9 +73,7 @@ static int buffer_open(struct buffer *b, int cpu)
 {
 	void *page;
 
-	b->fd = open_event(cpu, true);
-	if (b->fd < 0 && errno == EINVAL)
-		b->fd = open_event(cpu, false);
+	b->fd = open_event(cpu);
 	if (b->fd < 0)
 		return errno == EACCES ? -EPERM : -errno;
 	page = mmap(NULL, page_len() + BUFFER_LEN, PROT_READ | PROT_WRITE, MAP_SHARED, b->fd, 0);

@@ -31,30 +31,19 @@ static void read_comm(struct reader *r, struct process_event *ev, uint16_t misc)
 	ev->name = reader_string(r, "name");
 }
 
-static void read_file(struct reader *r, struct process_event *ev, uint16_t misc)
+/* Nobody asked for build ids, so these are no id even if another reader's mark says so
+   (PERF_RECORD_MISC_MMAP_BUILD_ID, see sideband.c). */
+static void read_inode(struct reader *r, struct process_event *ev)
 {
-	uint32_t major, minor;
-	const void *id;
+	uint32_t major = reader_u32(r, "major"), minor = reader_u32(r, "minor");
 
-	if (!(misc & PERF_RECORD_MISC_MMAP_BUILD_ID)) {
-		major = reader_u32(r, "major");
-		minor = reader_u32(r, "minor");
-		ev->dev = makedev(major, minor);
-		ev->ino = reader_u64(r, "inode");
-		reader_skip(r, 8, "inode generation");
-		return;
-	}
-	ev->build_id_len = reader_u8(r, "build id length");
-	reader_skip(r, 3, "padding");
-	id = reader_bytes(r, sizeof(ev->build_id), "build id");
-	if (ev->build_id_len > sizeof(ev->build_id))
-		reader_fail(r, -EBADMSG, "build id length");
-	if (id)
-		memcpy(ev->build_id, id, sizeof(ev->build_id));
+	ev->dev = makedev(major, minor);
+	ev->ino = reader_u64(r, "inode");
+	ev->ino_generation = reader_u64(r, "inode generation");
 }
 
 /* False for a mapping without code. */
-static bool read_mmap(struct reader *r, struct process_event *ev, uint16_t misc)
+static bool read_mmap(struct reader *r, struct process_event *ev)
 {
 	uint32_t protection;
 
@@ -63,7 +52,7 @@ static bool read_mmap(struct reader *r, struct process_event *ev, uint16_t misc)
 	ev->start = reader_u64(r, "address");
 	ev->len = reader_u64(r, "length");
 	ev->pgoff = reader_u64(r, "offset");
-	read_file(r, ev, misc);
+	read_inode(r, ev);
 	protection = reader_u32(r, "protection");
 	reader_skip(r, 4, "flags");
 	ev->name = reader_string(r, "name");
@@ -98,7 +87,7 @@ int sideband_decode(const void *record, size_t len, struct process_event *ev, ui
 		break;
 	case PERF_RECORD_MMAP2:
 		out.type = PROCESS_MMAP;
-		is_wanted = read_mmap(&body, &out, misc);
+		is_wanted = read_mmap(&body, &out);
 		break;
 	case PERF_RECORD_LOST:
 		reader_skip(&body, 8, "id");

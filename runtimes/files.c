@@ -12,6 +12,7 @@
 #include <sys/stat.h>
 #include <sys/sysmacros.h>
 #include <sys/vfs.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "core/intern.h"
@@ -23,12 +24,14 @@
 /* Roots whose directory is kept open at most, a container each; further ones are reached by
  * /proc/PID/root. */
 #define MAX_ROOT_FDS 4096
+
 /* Known files kept at most before the table starts anew. */
 #define MAX_KNOWN_FILES (1u << 16)
 
 /* What a file that has been opened was opened for. */
 struct known_key {
-	uint32_t root, path, build_id;
+	uint32_t root, path;
+	uint64_t dev, ino, ino_generation;
 };
 
 struct files {
@@ -174,6 +177,39 @@ static bool is_inode_of(const struct mapping *m, int fd, const struct stat *st)
 	return m->ino == st->st_ino && (m->dev == st->st_dev || is_device_unreliable(fd));
 }
 
+static int64_t ns_of(const struct timespec *t)
+{
+	return t->tv_sec * INT64_C(1000000000) + t->tv_nsec;
+}
+
+static uint64_t now_ns(clockid_t clock)
+{
+	struct timespec t;
+
+	clock_gettime(clock, &t);
+	return (uint64_t)ns_of(&t);
+}
+
+/* Once nobody maps a file any more its inode may be given to another one. (While it is mapped, what
+   is written into it is what the process runs.) */
+static bool is_changed_since(const struct process *proc, const struct stat *st)
+{
+	uint64_t exit_ns = proc->exit_time_ns;
+
+	if (!exit_ns)
+		return false;
+	exit_ns += now_ns(CLOCK_REALTIME) - now_ns(CLOCK_MONOTONIC);
+	return ns_of(&st->st_ctim) > (int64_t)exit_ns;
+}
+
+static struct file_key key_of(const struct stat *st)
+{
+	return (struct file_key){ .dev = st->st_dev,
+				  .ino = st->st_ino,
+				  .size = (uint64_t)st->st_size,
+				  .mtime_ns = ns_of(&st->st_mtim) };
+}
+
 /* pc - bias is the virtual address. The loader maps whole pages, so a segment begins up to a page
    earlier in the file than it says. */
 static bool find_bias(const struct object *o, const struct mapping *m, uint64_t *bias)
@@ -211,9 +247,10 @@ static int set_object(struct mapping *m, struct object *o)
 }
 
 /* Takes the located file for m's if it is that. Closes nothing. */
-static int use_located(struct files *fs, struct mapping *m, int located, const char *path,
+static int use_located(struct files *fs, const struct process *proc, struct mapping *m, int located,
 		       int root_fd)
 {
+	struct file_key key;
 	struct object *o;
 	struct stat st;
 	int err = 0;
@@ -222,36 +259,28 @@ static int use_located(struct files *fs, struct mapping *m, int located, const c
 		return -errno;
 	if (!S_ISREG(st.st_mode))
 		return -EINVAL;
-	if (!is_inode_of(m, located, &st))
+	if (!is_inode_of(m, located, &st) || is_changed_since(proc, &st))
 		return -ESTALE;
-	struct file_key key = {
-		.dev = st.st_dev,
-		.ino = st.st_ino,
-		.size = (uint64_t)st.st_size,
-		.mtime_ns = st.st_mtim.tv_sec * INT64_C(1000000000) + st.st_mtim.tv_nsec,
-	};
-
+	key = key_of(&st);
 	o = objects_find(fs->objects, &key);
 	if (!o) {
 		SCOPED(close) int fd = located_open(located, &st);
 
 		if (fd < 0)
 			return fd;
-		o = objects_get(fs->objects, fd, path, root_fd, &err);
+		o = objects_get(fs->objects, fd, string_of(fs, m->path), root_fd, &err);
 		if (!o)
 			return err;
 	}
-	if (m->build_id && strcmp(object_build_id(o), string_of(fs, m->build_id)) != 0)
-		return -ESTALE;
 	return set_object(m, o);
 }
 
-static int try_below(struct files *fs, struct mapping *m, int root_fd)
+static int try_below(struct files *fs, const struct process *proc, struct mapping *m, int root_fd)
 {
 	const char *path = string_of(fs, m->path);
 	SCOPED(close) int located = root_fd < 0 ? -ENOENT : located_below(root_fd, path, 0);
 
-	return located < 0 ? located : use_located(fs, m, located, path, root_fd);
+	return located < 0 ? located : use_located(fs, proc, m, located, root_fd);
 }
 
 /* A link of /proc/PID that leads to the file itself, deleted or not; the pid may be another's by
@@ -266,8 +295,7 @@ static int try_proc_link(struct files *fs, const struct process *proc, struct ma
 
 	if (located < 0)
 		return -ENOENT;
-	return use_located(fs, m, located, string_of(fs, m->path),
-			   proc->root ? proc->root->fd : -1);
+	return use_located(fs, proc, m, located, proc->root ? proc->root->fd : -1);
 }
 
 /* Through /proc/PID/root of a live process whose root's directory is not kept open. */
@@ -278,7 +306,7 @@ static int try_live_root(struct files *fs, const struct process *proc, struct ma
 	snprintf(path, sizeof(path), "/proc/%d/root", proc->pid);
 	SCOPED(close) int root_fd = open(path, O_PATH | O_DIRECTORY | O_CLOEXEC);
 
-	return try_below(fs, m, root_fd);
+	return try_below(fs, proc, m, root_fd);
 }
 
 /* Is the file not there, rather than wrong? */
@@ -297,32 +325,53 @@ static int keep_error(int before, int now)
 /* Every way to the file, the cheapest and most telling first. */
 static int try_all(struct files *fs, const struct process *proc, struct mapping *m)
 {
-	bool has_identity = m->ino || m->build_id;
 	const struct root *root = proc->root;
 	char link[64];
 	int err;
 
-	err = root && root->fd >= 0 ? try_below(fs, m, root->fd) : try_live_root(fs, proc, m);
-	if (!err || !has_identity)
+	err = root && root->fd >= 0 ? try_below(fs, proc, m, root->fd) : try_live_root(fs, proc, m);
+	if (!err || !m->ino)
 		return err;
 	snprintf(link, sizeof(link), "map_files/%llx-%llx", (unsigned long long)m->start,
 		 (unsigned long long)m->end);
 	err = keep_error(err, try_proc_link(fs, proc, m, link));
 	/* maps shows the paths of a chroot from our root, not from its own. */
 	if (err && fs->own && fs->own != root)
-		err = keep_error(err, try_below(fs, m, fs->own->fd));
+		err = keep_error(err, try_below(fs, proc, m, fs->own->fd));
 	if (err)
 		err = keep_error(err, try_proc_link(fs, proc, m, "exe"));
 	return is_gone(err) ? -ENOENT : err;
 }
 
+/*
+ * An exec storm maps the same few files all the time: one look at each must do. Wherever a path
+ * leads to (links are followed as if from our own root), nothing is opened, and only what the
+ * record names and was opened the careful way before is taken.
+ */
+static struct object *find_known(struct files *fs, const struct process *proc,
+				 const struct mapping *m)
+{
+	const char *path = string_of(fs, m->path);
+	struct file_key key;
+	struct stat st;
+
+	if (!m->ino || !proc->root || proc->root->fd < 0)
+		return NULL;
+	if (fstatat(proc->root->fd, path + strspn(path, "/"), &st, AT_NO_AUTOMOUNT) < 0 ||
+	    m->ino != st.st_ino || m->dev != st.st_dev || is_changed_since(proc, &st))
+		return NULL;
+	key = key_of(&st);
+	return objects_find(fs->objects, &key);
+}
+
 static struct object **known_slot(struct files *fs, const struct process *proc,
 				  const struct mapping *m)
 {
-	struct known_key key = { proc->root ? proc->root->serial : 0, m->path, m->build_id };
+	struct known_key key = { proc->root ? proc->root->serial : 0, m->path, m->dev, m->ino,
+				 m->ino_generation };
 	uint32_t id;
 
-	if (!key.root || !key.build_id)
+	if (!key.root || !key.ino)
 		return NULL;
 	if (intern_count(fs->known_keys) >= MAX_KNOWN_FILES) {
 		struct intern *fresh = intern_new();
@@ -367,18 +416,22 @@ static int open_vdso(struct files *fs, struct mapping *m)
 
 int files_open(struct files *fs, const struct process *proc, struct mapping *m)
 {
-	struct object **known;
+	struct object *known, **before;
 	int err;
 
 	m->is_tried = true;
 	m->bias = m->start - m->pgoff;
 	if (m->kind == MAPPING_VDSO)
 		return open_vdso(fs, m);
-	known = known_slot(fs, proc, m);
-	if (known && *known)
-		return set_object(m, *known);
+	known = find_known(fs, proc, m);
+	if (known)
+		return set_object(m, known);
 	err = try_all(fs, proc, m);
-	if (!err && known)
-		*known = m->object;
+	before = known_slot(fs, proc, m);
+	/* What is out of reach now (a container with all its mounts, say) may have been there. */
+	if (err && before && *before)
+		return set_object(m, *before);
+	if (!err && before)
+		*before = m->object;
 	return err;
 }

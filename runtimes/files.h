@@ -2,7 +2,7 @@
 /*
  * Opening the files that processes have mapped, when every path and link may be chosen by an
  * enemy: below the root of the process and never out of it, no device or FIFO ever opened for real,
- * and only a file that is the one the kernel's record names (inode or build id).
+ * and only a file that is the one the kernel's record names (device and inode).
  *
  * A root is where the paths of processes begin: a root directory in a mount namespace. Processes
  * hold references; its directory stays open as long as one does, so that the files of a process

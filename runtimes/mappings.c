@@ -89,7 +89,7 @@ struct mapping *mappings_find(const struct process *proc, uint64_t pc)
 }
 
 /* Is new what old is known to be? A path is seen differently from another root, and one of the two
-   may lack the inode or the build id. */
+   may lack the inode. */
 static bool is_same_file(const struct mapping *old, const struct mapping *new)
 {
 	if (old->kind != new->kind)
@@ -98,8 +98,6 @@ static bool is_same_file(const struct mapping *old, const struct mapping *new)
 		return true;
 	if (old->ino && new->ino)
 		return old->ino == new->ino;
-	if (old->build_id && new->build_id)
-		return old->build_id == new->build_id;
 	return old->path == new->path;
 }
 

@@ -6,7 +6,7 @@
  *
  * Files are opened below the process's own root (/proc/PID/root with RESOLVE_IN_ROOT, or
  * /proc/PID/map_files for what has no path any more), never following a link out of it, and only
- * regular files; what cannot be opened keeps its build id and offset.
+ * regular files; what cannot be opened keeps its path and offset.
  */
 #ifndef RUNTIMES_PROCESS_H
 #define RUNTIMES_PROCESS_H
@@ -28,9 +28,7 @@ struct process_event {
 	pid_t pid, tid, parent; /* parent: PROCESS_FORK only; a new thread has pid == parent */
 	/* PROCESS_MMAP, executable mappings only */
 	uint64_t start, len, pgoff;
-	uint64_t dev, ino; /* 0 when the record has a build id instead */
-	uint8_t build_id[20];
-	uint8_t build_id_len;
+	uint64_t dev, ino, ino_generation;
 	const char *name; /* path or [vdso], //anon, ...; comm for EXEC and COMM. Borrowed,
 			     NUL-terminated */
 };
@@ -44,15 +42,15 @@ enum mapping_kind {
 
 struct mapping { /* an executable mapping */
 	uint64_t start, end, pgoff;
-	uint64_t bias;	       /* pc - bias is the ELF virtual address; only with an object */
-	struct object *object; /* NULL: not opened yet, or cannot be */
-	uint32_t path;	       /* string id in the table's intern */
-	uint32_t build_id;     /* string id, hex; from the record when the file is gone */
-	uint8_t kind;	       /* enum mapping_kind */
-	bool is_tried;	       /* opening was tried */
-	int16_t open_err;      /* why there is no object, when it was tried */
-	bool is_counted;       /* a sample missed the file and that was counted */
-	uint64_t dev, ino;     /* 0: unknown; dev as makedev() */
+	uint64_t bias;		 /* pc - bias is the ELF virtual address; only with an object */
+	struct object *object;	 /* NULL: not opened yet, or cannot be */
+	uint32_t path;		 /* string id in the table's intern */
+	uint8_t kind;		 /* enum mapping_kind */
+	bool is_tried;		 /* opening was tried */
+	int16_t open_err;	 /* why there is no object, when it was tried */
+	bool is_counted;	 /* a sample missed the file and that was counted */
+	uint64_t dev, ino;	 /* 0: unknown; dev as makedev() */
+	uint64_t ino_generation; /* sets a deleted file apart from the next with its inode */
 };
 
 struct process {

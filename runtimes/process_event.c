@@ -6,18 +6,6 @@
 #include "runtimes/mappings.h"
 #include "runtimes/process_table.h"
 
-static uint32_t hex_string(struct processes *ps, const uint8_t *bytes, size_t len)
-{
-	static const char digits[] = "0123456789abcdef";
-	char hex[2 * sizeof(((struct process_event *)0)->build_id)];
-
-	for (size_t i = 0; i < len; i++) {
-		hex[2 * i] = digits[bytes[i] >> 4];
-		hex[2 * i + 1] = digits[bytes[i] & 15];
-	}
-	return table_string(ps, hex, 2 * len);
-}
-
 static uint64_t boottime_of(uint64_t monotonic_ns)
 {
 	return monotonic_ns + (clock_now(CLOCK_BOOTTIME) - clock_now(CLOCK_MONOTONIC));
@@ -99,19 +87,17 @@ static int apply_exec(struct processes *ps, const struct process_event *ev)
 static int apply_mmap(struct processes *ps, const struct process_event *ev)
 {
 	struct entry *e = table_newest(ps, ev->pid);
-	size_t id_len =
-		ev->build_id_len < sizeof(ev->build_id) ? ev->build_id_len : sizeof(ev->build_id);
 	struct mapping m = { .start = ev->start,
 			     .end = ev->start + ev->len,
 			     .pgoff = ev->pgoff,
 			     .dev = ev->dev,
-			     .ino = ev->ino };
+			     .ino = ev->ino,
+			     .ino_generation = ev->ino_generation };
 	int err;
 
 	if (!e || m.start >= m.end)
 		return 0;
 	table_name_mapping(ps, &m, ev->name ? ev->name : "");
-	m.build_id = hex_string(ps, ev->build_id, id_len);
 	err = mappings_add(&e->p, &m);
 	if (err == -E2BIG)
 		ps->counters[MEMORY_OVER_BUDGET]++;

@@ -40,21 +40,7 @@ static struct mapping *mapping_of_path(struct fixture *f, struct process *proc, 
 	return NULL;
 }
 
-/* The hexadecimal build id of a file as bytes; how many. */
-static uint8_t build_id_of(struct fixture *f, const char *path, uint8_t *out)
-{
-	SCOPED(close) int fd = open(path, O_RDONLY);
-	int err;
-	struct object *o = objects_get(f->os, fd, path, -1, &err);
-	const char *hex = object_build_id(o);
-	uint8_t n = 0;
-
-	for (; hex[2 * n]; n++)
-		sscanf(hex + 2 * n, "%2hhx", &out[n]);
-	return n;
-}
-
-/* An mmap event of the first executable segment of a file with a build id. */
+/* An mmap event of the first executable segment of a file. */
 static struct process_event event_of(struct fixture *f, pid_t pid, const char *file,
 				     const char *name)
 {
@@ -63,14 +49,16 @@ static struct process_event event_of(struct fixture *f, pid_t pid, const char *f
 		.type = PROCESS_MMAP, .pid = pid, .start = 0x500000, .len = 0x1000, .name = name
 	};
 	const struct segment *s;
+	struct stat st;
 	size_t n;
 	int err;
 
 	s = object_segments(objects_get(f->os, fd, file, -1, &err), &n);
 	assert_true(n > 0);
 	ev.pgoff = s->offset & ~UINT64_C(4095);
-	ev.build_id_len = build_id_of(f, file, ev.build_id);
-	assert_int_equal(ev.build_id_len, 20);
+	assert_int_equal(fstat(fd, &st), 0);
+	ev.dev = st.st_dev;
+	ev.ino = st.st_ino;
 	return ev;
 }
 
@@ -212,9 +200,9 @@ static void program_in_memory_is_opened(void **state)
 static void replaced_file_is_not_taken_for_the_one_that_ran(void **state)
 {
 	struct fixture *f = *state;
-	char path[64], want[64] = "";
 	struct process_event ev;
 	struct mapping *m;
+	char path[64];
 
 	snprintf(path, sizeof(path), "%s/program", f->dir);
 	copy_file(SLEEP, path);
@@ -225,9 +213,6 @@ static void replaced_file_is_not_taken_for_the_one_that_ran(void **state)
 	m = process_mapping(f->ps, find(f, NO_PID), ev.start + 0x10);
 	assert_null(m->object);
 	assert_int_equal(ev.start + 0x10 - m->bias, ev.pgoff + 0x10);
-	for (size_t i = 0; i < ev.build_id_len; i++)
-		sprintf(want + 2 * i, "%02x", ev.build_id[i]);
-	assert_string_equal(processes_string(f->ps, m->build_id), want);
 	process_mapping(f->ps, find(f, NO_PID), ev.start + 0x10);
 	assert_int_equal(processes_counters(f->ps)[FILES_BAD], 1);
 	assert_int_equal(processes_counters(f->ps)[FILES_GONE], 0);
@@ -295,7 +280,7 @@ static void chroot_is_never_left(void **state)
 		struct mapping *m;
 
 		/* Without an identity that other ways could prove. */
-		ev.build_id_len = 0;
+		ev.dev = ev.ino = 0;
 		apply(f, ev);
 		m = process_mapping(f->ps, proc, ev.start);
 		assert_int_equal(m->object != NULL, cases[i].is_opened);
@@ -316,9 +301,9 @@ static void hide_by_mount(void *dir)
 static void file_of_another_mount_namespace_is_its_own(void **state)
 {
 	struct fixture *f = *state;
-	struct process_event ev;
+	struct process_event ev, their_ev;
+	char path[64], theirs[128];
 	struct process *proc;
-	char path[64];
 	struct stat ours;
 	struct mapping *m;
 	pid_t pid;
@@ -330,13 +315,14 @@ static void file_of_another_mount_namespace_is_its_own(void **state)
 	stat(path, &ours);
 	pid = start(hide_by_mount, f->dir);
 	proc = find(f, pid);
-	ev = event_of(f, pid, SLEEP, path);
+	snprintf(theirs, sizeof(theirs), "/proc/%d/root%s", pid, path);
+	their_ev = ev = event_of(f, pid, theirs, path);
 	apply(f, ev);
 	m = process_mapping(f->ps, proc, ev.start);
 	assert_non_null(m->object);
 	assert_true(object_key(m->object)->dev != ours.st_dev);
-	/* The same path and build id here is another file. */
-	ev.pid = getpid();
+	/* The same path and bytes here is another file. */
+	ev = event_of(f, getpid(), path, path);
 	assert_non_null(find(f, getpid()));
 	apply(f, ev);
 	m = process_mapping(f->ps, find(f, getpid()), ev.start);
@@ -345,12 +331,80 @@ static void file_of_another_mount_namespace_is_its_own(void **state)
 	/* Its root stays open for what it started. */
 	fork_event(f, 0, NO_PID, pid);
 	stop(pid);
+	ev = their_ev;
 	ev.pid = NO_PID;
 	ev.start += 0x100000;
 	apply(f, ev);
 	m = process_mapping(f->ps, find(f, NO_PID), ev.start);
 	assert_non_null(m->object);
 	assert_true(object_key(m->object)->dev != ours.st_dev);
+}
+
+/* Runs a program of an overlay's lower layer, or of its upper one. */
+static void exec_on_overlay(void *ctx)
+{
+	const char *dir = ctx;
+	char command[512], path[64];
+
+	snprintf(command, sizeof(command),
+		 "mount -t tmpfs none %s && cd %s && mkdir lower upper work merged && cp " SLEEP
+		 " lower/program && mount -t overlay -o "
+		 "lowerdir=lower,upperdir=upper,workdir=work none merged",
+		 dir, dir);
+	if (unshare(CLONE_NEWNS) || mount(NULL, "/", NULL, MS_REC | MS_PRIVATE, NULL) ||
+	    system(command))
+		_exit(1);
+	snprintf(path, sizeof(path), "%s/merged/program", dir);
+	exec_file(path);
+}
+
+static void program_on_an_overlay_is_opened(void **state)
+{
+	struct fixture *f = *state;
+	struct mapping *m;
+	char path[64];
+	pid_t pid;
+
+	if (geteuid())
+		skip();
+	pid = start(exec_on_overlay, f->dir);
+	usleep(200000);
+	snprintf(path, sizeof(path), "%s/merged/program", f->dir);
+	m = mapping_of_path(f, find(f, pid), path);
+	assert_non_null(m);
+	assert_non_null(m->object);
+	stop(pid);
+}
+
+static void inode_of_a_program_that_ended_may_be_anothers_now(void **state)
+{
+	static const struct {
+		bool is_rewritten, is_opened;
+	} cases[] = { { false, true }, { true, false } };
+	struct fixture *f = *state;
+	struct process_event ev;
+	struct mapping *m;
+	char path[64];
+	uint64_t t;
+
+	snprintf(path, sizeof(path), "%s/program", f->dir);
+	for (size_t i = 0; i < 2; i++) {
+		pid_t pid = NO_PID - (pid_t)i;
+
+		copy_file(SLEEP, path);
+		usleep(20000); /* file times are of the last clock tick */
+		fork_event(f, 0, pid, getpid());
+		exec_event(f, 0, pid, "program");
+		ev = event_of(f, pid, path, path);
+		apply(f, ev);
+		t = now();
+		exit_event(f, 0, pid);
+		usleep(20000);
+		if (cases[i].is_rewritten)
+			copy_file(SLEEP, path);
+		m = process_mapping(f->ps, processes_find(f->ps, pid, 0, t), ev.start);
+		assert_int_equal(m->object != NULL, cases[i].is_opened);
+	}
 }
 
 int main(void)
@@ -366,6 +420,8 @@ int main(void)
 		PROCESS_TEST(program_that_is_gone_is_opened_below_its_parents_root),
 		PROCESS_TEST(chroot_is_never_left),
 		PROCESS_TEST(file_of_another_mount_namespace_is_its_own),
+		PROCESS_TEST(program_on_an_overlay_is_opened),
+		PROCESS_TEST(inode_of_a_program_that_ended_may_be_anothers_now),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
