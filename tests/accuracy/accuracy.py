@@ -4,8 +4,13 @@
 make accuracy: runs programs whose stacks are known under weft and perf and counts how many samples are
 complete (reach the root) and exact (the whole stack is a legal one). The truth comes from the programs.
 
-QUICK=1 takes a subset with few samples and leaves perf out. TOOLS="weft fp dwarf" chooses the tools,
-CELLS=text only the cells with that text in their name or group, CPU_SECONDS=n the CPU time of each.
+A cell that cannot be measured here, or too few samples for its claim, is a failure. perf is shown for
+the cells that QUICK takes: a few in each group.
+
+QUICK=1 takes a subset with few samples, leaves perf out, skips what cannot be measured, and repeats a cell
+that missed once, as it runs on machines that do other things meanwhile: the better run counts, both are shown.
+TOOLS="weft fp dwarf" chooses the tools, CELLS=text only the cells with that text in their name or group,
+CPU_SECONDS=n the CPU time of each.
 """
 import os
 import shutil
@@ -30,12 +35,16 @@ VERDICTS = ("exact", "unknown", "gap", "cut", "wrong", "outside")
 Score = namedtuple("Score", "n counts complete overlap expected seen missed")
 
 
-def seconds_for(tool):
+def claims_most(cell):
+    return cell.exact >= 99.9 or cell.wrong <= 0.1
+
+
+def seconds_for(cell, tool):
     if "CPU_SECONDS" in os.environ:
         return os.environ["CPU_SECONDS"]
-    if QUICK:
+    if QUICK or tool != "weft":
         return "1.0"
-    return "3.5" if tool == "weft" else "1.0"
+    return "3.6" if claims_most(cell) else "2.5"
 
 
 def score(output, stacks):
@@ -75,8 +84,8 @@ def build_cell(cell):
 def run_cell(cell, work):
     program = build_cell(cell)
     scores = {}
-    for tool in TOOLS:
-        arguments = [program, seconds_for(tool), *(cell.arguments(program) if cell.arguments else [])]
+    for tool in (t for t in TOOLS if t == "weft" or cell.quick):
+        arguments = [program, seconds_for(cell, tool), *(cell.arguments(program) if cell.arguments else [])]
         try:
             output, stacks = record(tool, arguments, work)
         except tools.ToolFailed as failed:
@@ -96,12 +105,12 @@ def exact_rate(s):
 
 
 def is_missed(cell, s):
-    """Against its goals; with few samples only what is surely below them."""
+    """Against its goals; in QUICK, with few samples, only what is surely below them."""
     inside = s.n - s.counts["outside"]
     if QUICK:
         return (wilson(s.complete, s.n)[1] < cell.complete or wilson(s.counts["exact"], inside)[1] < cell.exact
                 or wilson(s.counts["wrong"], inside)[0] > cell.wrong)
-    return (s.n < 1 or rate(s.complete, s.n) < cell.complete or rate(s.counts["exact"], inside) < cell.exact
+    return (s.n < (CLAIM if claims_most(cell) else 1) or rate(s.complete, s.n) < cell.complete or rate(s.counts["exact"], inside) < cell.exact
             or rate(s.counts["wrong"], inside) > cell.wrong)
 
 
@@ -155,6 +164,19 @@ def print_worst(results):
             print("worst_exact_%s %.2f %% (%s, %s)" % (tool, value, group, name))
 
 
+def measure_cell(cell, work):
+    """(scores, whether weft missed the goal)"""
+    for attempt in range(2 if QUICK else 1):
+        scores = run_cell(cell, work)
+        print_row(cell, scores)
+        missed = "weft" in TOOLS and ("weft" not in scores or is_missed(cell, scores["weft"]))
+        if not missed:
+            break
+        if QUICK and not attempt:
+            print("    missed, so once more: the better of both counts")
+    return scores, missed
+
+
 def skip_reason(cell):
     for recipe, needed in ((build.compile_musl, "musl-gcc"), (build.compile_rust, "rustc"), (build.compile_clang, "clang")):
         if cell.recipe is recipe and not shutil.which(needed):
@@ -172,31 +194,33 @@ def main():
             if not skip_reason(cell):
                 build_cell(cell)
         return 0
+    results, missed = [], 0
     if not shutil.which("perf"):
         TOOLS[:] = [t for t in TOOLS if t == "weft"]
-    results, missed = [], 0
+        missed += not QUICK
+        print("perf is not installed: nothing to show beside weft")
     print_head()
     with tempfile.TemporaryDirectory(prefix="weft-accuracy.") as work:
         for cell in cells:
             reason = skip_reason(cell)
             if reason:
-                print("%-14s %-25s skipped: %s" % (cell.group, cell.name, reason))
+                print("%-14s %-25s %s: %s" % (cell.group, cell.name, "skipped" if QUICK else "MISS", reason))
+                missed += not QUICK
                 continue
-            scores = run_cell(cell, work)
-            print_row(cell, scores)
+            scores, is_missing = measure_cell(cell, work)
             results.append((cell, scores))
-            missed += "weft" in TOOLS and ("weft" not in scores or is_missed(cell, scores["weft"]))
+            missed += is_missing
         if not QUICK and not wanted:
             missed += real.measure(TOOLS, work)
     print_worst(results)
     print_claims(results)
-    print("%d passed, %d failed" % (len(results) - missed, missed))
+    print("%d cells measured, %d failures" % (len(results), missed))
     print("accuracy took %.0f s" % (time.monotonic() - started))
     return 1 if missed else 0
 
 
 def print_claims(results):
-    few = [c.name for c, s in results if "weft" in s and c.exact >= 99.9 and s["weft"].n < CLAIM]
+    few = [c.name for c, s in results if "weft" in s and claims_most(c) and s["weft"].n < CLAIM]
     if few and not QUICK:
         print("fewer than %d samples, so 99.9 %% is not claimed: %s" % (CLAIM, ", ".join(few)))
 

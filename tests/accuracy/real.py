@@ -109,7 +109,8 @@ def measure(wanted_tools, work):
     missed = 0
     for real in REALS:
         if not all(map(shutil.which, real.needs)):
-            print("%-14s %-25s skipped: not installed" % ("real", real.name))
+            print("%-14s %-25s MISS: not installed" % ("real", real.name))
+            missed += 1
             continue
         line, details = "%-14s %-25s " % ("real", real.name), ""
         for tool in wanted_tools:
