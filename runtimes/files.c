@@ -259,8 +259,10 @@ static int use_located(struct files *fs, const struct process *proc, struct mapp
 		return -errno;
 	if (!S_ISREG(st.st_mode))
 		return -EINVAL;
-	if (!is_inode_of(m, located, &st) || is_changed_since(proc, &st))
+	if (!is_inode_of(m, located, &st))
 		return -ESTALE;
+	if (is_changed_since(proc, &st))
+		return -ETXTBSY;
 	key = key_of(&st);
 	o = objects_find(fs->objects, &key);
 	if (!o) {
@@ -316,10 +318,11 @@ static bool is_gone(int err)
 	       err == -EPERM;
 }
 
-/* The next way's error, unless an earlier one said more. */
+/* The next way's error, unless an earlier one said more. That a guess led to another file says
+   nothing. */
 static int keep_error(int before, int now)
 {
-	return now == 0 || is_gone(before) ? now : before;
+	return now == 0 || (is_gone(before) && now != -ESTALE) ? now : before;
 }
 
 /* Every way to the file, the cheapest and most telling first. */
@@ -424,12 +427,10 @@ int files_open(struct files *fs, const struct process *proc, struct mapping *m)
 	if (m->kind == MAPPING_VDSO)
 		return open_vdso(fs, m);
 	known = find_known(fs, proc, m);
-	if (known)
-		return set_object(m, known);
-	err = try_all(fs, proc, m);
+	err = known ? set_object(m, known) : try_all(fs, proc, m);
 	before = known_slot(fs, proc, m);
 	/* What is out of reach now (a container with all its mounts, say) may have been there. */
-	if (err && before && *before)
+	if ((err == -ENOENT || err == -ESTALE) && before && *before)
 		return set_object(m, *before);
 	if (!err && before)
 		*before = m->object;

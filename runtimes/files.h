@@ -42,8 +42,8 @@ struct root *root_ref(struct root *root); /* NULL is fine in both */
 void files_unref(struct files *fs, struct root *root);
 
 /* Sets the object and bias of a mapping. 0; -ENOENT the file cannot be had any more; -ESTALE
-   another file has its name; -EBADMSG, -ENOTSUP, -EINVAL it is no file to run. is_tried is set in
-   any case. */
+   another file has its name; -ETXTBSY it was changed after the process ended; -EBADMSG, -ENOTSUP,
+   -EINVAL it is no file to run. is_tried is set in any case. */
 int files_open(struct files *fs, const struct process *proc, struct mapping *m);
 /* Opens a regular file for reading below a directory, as files_open() does; a descriptor or -errno.
  */
