@@ -28,6 +28,8 @@
 	X(END_SNAPSHOT_TRUNCATED, "end.snapshot_truncated",                               \
 	  "the stack is deeper than the snapshot")                                        \
 	X(END_SNAPSHOT_BUDGET, "end.snapshot_budget", "too many snapshots a second")      \
+	X(END_SNAPSHOT_RING, "end.snapshot_ring",                                         \
+	  "user space was behind; no room for a stack copy")                              \
 	X(END_NO_PROCESS, "end.no_process", "the process is not known yet")               \
 	X(END_NO_MAPPING, "end.no_mapping", "the pc is in no mapping")                    \
 	X(END_NO_TABLE, "end.no_table", "the file's unwind table is not loaded")          \

@@ -30,7 +30,8 @@
    with no multiple or fraction of the sampling period; see jitter.bpf.h. */
 #define TICKS_PER_SAMPLE 1.7320508075688772
 #define MIN_RING_LEN (UINT64_C(2) << 20) /* 500 pages of snapshots */
-#define MIN_TICK_NS 10000		 /* the kernel's own limit for cpu-clock */
+#define MAX_RING_LEN (UINT64_C(64) << 20)
+#define MIN_TICK_NS 10000 /* the kernel's own limit for cpu-clock */
 
 static int print_libbpf(enum libbpf_print_level level, const char *fmt, va_list args)
 {
@@ -53,20 +54,23 @@ static uint64_t power_of_two_below(uint64_t n)
 	return p;
 }
 
-/* Half the budget for tables and mappings; the ring holds half a second of ordinary samples. */
+/* Half the budget for tables and mappings, at most an eighth for the ring: what comes while user
+   space explains other samples, or has no CPU, waits in it, stacks included. */
 static void set_sizes(struct kernel_half *k, const struct options *opt)
 {
 	uint64_t memory = opt->memory ? opt->memory : DEFAULT_MEMORY;
-	uint64_t words = power_of_two_below(memory / 2) / 4, ring = MIN_RING_LEN;
-	uint64_t wanted = NS_PER_S / k->period_ns * (uint64_t)cpus_possible() * 2048;
+	uint64_t words = power_of_two_below(memory / 2) / 4;
+	uint64_t ring = power_of_two_below(memory / 8);
 
 	if (words < 16384)
 		words = 16384;
 	if (words > UINT64_C(1) << 27) /* the verifier lets a pointer move by 2^29 */
 		words = UINT64_C(1) << 27;
 	k->n_table_words = (uint32_t)words;
-	while (ring < wanted && ring < memory / 16)
-		ring *= 2;
+	if (ring < MIN_RING_LEN)
+		ring = MIN_RING_LEN;
+	if (ring > MAX_RING_LEN)
+		ring = MAX_RING_LEN;
 	bpf_map__set_value_size(k->skel->maps.table_words, (uint32_t)words * 4);
 	bpf_map__set_max_entries(k->skel->maps.unwind_processes, MAX_PROCESSES);
 	bpf_map__set_max_entries(k->skel->maps.ring, (uint32_t)ring);

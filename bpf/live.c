@@ -311,7 +311,7 @@ static int sample_frames(struct live *l, struct process *proc, const struct queu
 	if (s->end == END_SNAPSHOT)
 		return finish_stack(l->finisher, proc, q, l->frames, n,
 				    max < MAX_STACK ? max : MAX_STACK);
-	if (s->end == END_SNAPSHOT_BUDGET && *n < MAX_STACK)
+	if ((s->end == END_SNAPSHOT_BUDGET || s->end == END_SNAPSHOT_RING) && *n < MAX_STACK)
 		l->frames[(*n)++] = (struct wire_frame){ .addr = s->regs[WIRE_N_REGS - 1],
 							 .kind = WIRE_FRAME_NATIVE,
 							 .flags = (uint8_t)s->regs_flags };

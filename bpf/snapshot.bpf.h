@@ -80,9 +80,11 @@ static __always_inline int snapshot_take(struct cpu_state *cpu, struct wire_samp
 	__u64 addr = (sample->regs[REG_SP] - RED_ZONE) & ~(__u64)(SNAPSHOT_PAGE - 1);
 
 	snapshot_refill(cpu, sample->time_ns);
-	/* User space is behind: what room there is is for samples. */
-	if (!cpu->n_pages_left || bpf_ringbuf_query(&ring, BPF_RB_AVAIL_DATA) > ring_snapshot_len)
+	if (!cpu->n_pages_left)
 		return END_SNAPSHOT_BUDGET;
+	/* User space is behind: what room there is is for samples. */
+	if (bpf_ringbuf_query(&ring, BPF_RB_AVAIL_DATA) > ring_snapshot_len)
+		return END_SNAPSHOT_RING;
 	for (__u32 i = 0; i < MAX_SNAPSHOT_PAGES && i < snapshot_max_pages; i++) {
 		int result = snapshot_page(sample->id, addr + i * SNAPSHOT_PAGE);
 
