@@ -15,24 +15,24 @@ apt_build="gcc make clang llvm bpftool libbpf-dev libelf-dev libdw-dev libdebugi
 apt_test="g++ dwz libcmocka-dev libclang-rt-dev clang-format python3 chromium elfutils binutils xz-utils
 	musl-tools lld"
 apt_demo="python3"
-apt_bench="linux-perf redis-server redis-tools sqlite3 zstd ffmpeg openssl"
+apt_bench="linux-perf rustc redis-server redis-tools sqlite3 zstd ffmpeg openssl"
 
 dnf_build="gcc make clang llvm bpftool libbpf-devel elfutils-libelf-devel elfutils-devel
 	elfutils-debuginfod-client-devel binutils-devel zlib-devel libzstd-devel xz-devel libcap-devel jansson-devel"
 dnf_test="gcc-c++ libcmocka-devel compiler-rt clang-tools-extra python3 chromium elfutils binutils xz musl-gcc lld"
 dnf_demo="python3"
-dnf_bench="perf redis sqlite zstd ffmpeg-free openssl"
+dnf_bench="perf rust redis sqlite zstd ffmpeg-free openssl"
 
 apk_build="gcc make clang llvm bpftool libbpf-dev elfutils-dev binutils-dev zlib-dev zstd-dev xz-dev
 	libcap-dev jansson-dev musl-dev linux-headers"
 apk_test="g++ cmocka-dev compiler-rt clang-extra-tools python3 chromium elfutils binutils xz lld"
 apk_demo="python3"
-apk_bench="perf redis sqlite zstd ffmpeg openssl"
+apk_bench="perf rust redis sqlite zstd ffmpeg openssl"
 
 pacman_build="gcc make clang llvm bpf libbpf libelf binutils zlib zstd xz libcap jansson"
 pacman_test="cmocka compiler-rt python chromium elfutils musl lld"
 pacman_demo="python"
-pacman_bench="perf valkey sqlite zstd ffmpeg openssl"
+pacman_bench="perf rust valkey sqlite zstd ffmpeg openssl"
 
 as_root() {
 	if [ "$(id -u)" = 0 ]; then
@@ -51,11 +51,23 @@ clang_runtime() {
 	echo "libclang-rt-${version:-14}-dev"
 }
 
+# Debian has packages for bpftool and perf; on Ubuntu they come with the tools of its kernels. Asked after
+# the lists are there.
+apt_names() {
+	for name in "$@"; do
+		case $name in
+		bpftool | linux-perf)
+			apt-cache policy "$name" | grep -q 'Candidate: [^(]' || name="linux-tools-common linux-tools-generic" ;;
+		esac
+		echo "$name"
+	done
+}
+
 if command -v apt-get >/dev/null; then
 	manager=apt
 	has() { dpkg-query -W -f='${Status}' "$1" 2>/dev/null | grep -q 'ok installed'; }
 	add() { as_root apt-get update -qq && as_root env DEBIAN_FRONTEND=noninteractive \
-		apt-get install -y -qq --no-install-recommends "$@" >/dev/null; }
+		apt-get install -y -qq --no-install-recommends $(apt_names "$@") >/dev/null; }
 elif command -v dnf >/dev/null; then
 	manager=dnf
 	has() { rpm -q "$1" >/dev/null 2>&1; }
@@ -84,9 +96,11 @@ esac
 missing=
 for set in $sets; do
 	for package in $(eval echo "\$${manager}_$set"); do
-		# A kernel's own linux-tools may bring bpftool; Debian calls the package bpftool, Ubuntu linux-tools.
+		# What is there by other means (rustup, a kernel's own tools) is not installed again.
 		case $package in
 		bpftool) command -v bpftool >/dev/null && continue ;;
+		linux-perf | perf) command -v perf >/dev/null && continue ;;
+		rustc | rust) command -v rustc >/dev/null && continue ;;
 		libclang-rt-dev) has "$(clang_runtime)" && continue; [ "$manager" = apt ] && package=$(clang_runtime) ;;
 		python3) command -v python3 >/dev/null && continue ;;
 		esac
