@@ -28,6 +28,8 @@ struct task_struct {
 
 #pragma clang attribute pop
 
-#define PF_KTHREAD 0x00200000 /* task_struct.flags, the same since 2.6.27 */
+/* task_struct.flags: PF_KTHREAD, the same since 2.6.27, and PF_IO_WORKER, which has its process's
+   memory (5.10). */
+#define PF_KERNEL_ONLY (0x00200000 | 0x00000010)
 
 #endif

@@ -13,7 +13,8 @@
 /* What is known of the task before its stack. */
 struct task_image {
 	__u64 vdso;
-	bool has_mm; /* false: a kernel thread, or one that gave its memory up already */
+	bool has_mm; /* false: never in user mode (again): a kernel thread, one of io_uring's, or
+			one that gave its memory up already */
 };
 
 /* Plain loads where the kernel allows them: each read by helper costs as much as a frame. */
@@ -21,7 +22,7 @@ static __always_inline struct task_image sample_identify(struct wire_sample *sam
 {
 	struct task_struct *task = bpf_get_current_task_btf(), *leader = task->group_leader;
 	struct mm_struct *mm = task->mm;
-	struct task_image image = { .has_mm = mm && !(task->flags & PF_KTHREAD) };
+	struct task_image image = { .has_mm = mm && !(task->flags & PF_KERNEL_ONLY) };
 
 	sample->pid = task->tgid;
 	sample->tid = task->pid;
@@ -38,7 +39,8 @@ static __always_inline struct task_image sample_identify_by_helpers(struct wire_
 	struct task_struct *task = (void *)bpf_get_current_task();
 	struct task_struct *leader = BPF_CORE_READ(task, group_leader);
 	struct mm_struct *mm = BPF_CORE_READ(task, mm);
-	struct task_image image = { .has_mm = mm && !(BPF_CORE_READ(task, flags) & PF_KTHREAD) };
+	struct task_image image = { .has_mm =
+					    mm && !(BPF_CORE_READ(task, flags) & PF_KERNEL_ONLY) };
 	__u64 pid_tgid = bpf_get_current_pid_tgid();
 
 	sample->pid = pid_tgid >> 32;
@@ -199,6 +201,8 @@ static __always_inline int sample_stack(void *ctx, const struct pt_regs *interru
 	}
 	if (!is_kernel_only && has_user)
 		sample->end = sample_user_frames(s, image, sample->n_kernel);
+	else if (!is_kernel_only && image.has_mm)
+		sample->end = END_NO_REGISTERS;
 	if (sample->n_kernel == 0 && sample->end == END_KERNEL_ONLY)
 		return TICK_FILTERED;
 	return sample_send(s);
