@@ -23,7 +23,7 @@ def run(command, **kwargs):
                           stdin=subprocess.DEVNULL, **kwargs)
     if done.returncode:
         raise ToolFailed("%s: exit %d: %s" % (" ".join(command[:4]), done.returncode,
-                                              done.stderr.strip()[-400:]))
+                                              " ".join(done.stderr.split())[:160]))
     return done
 
 

@@ -6,10 +6,12 @@
 
 #include <cmocka.h>
 
+#include <elf.h>
 #include <errno.h>
 #include <sys/stat.h>
 
 #include "core/filemap.h"
+#include "symbolizer/debug_file.h"
 #include "symbolizer/elf_file.h"
 #include "tests/unit/compiled.h"
 
@@ -132,6 +134,89 @@ static void a_link_leads_nowhere_else(void **state)
 			skip();
 		expect(c, "bin/a.so", false, 1);
 		assert_true(compiled_run(c, "rm -rf bin dirs /tmp/ab"));
+	}
+}
+
+/* Searches for the debug file of an image whose link, of len bytes, stands at its very end. */
+static int find_by_link(const char *path, const uint8_t *image, size_t image_len, size_t section,
+			const uint8_t *link, size_t len)
+{
+	static const char *const none[] = { NULL };
+	const struct debug_search search = { .dirs = none, .root_fd = -1 };
+	SCOPED(free) uint8_t *copy = malloc(image_len + len);
+	struct debug_file found = { 0 };
+	struct elf_file elf;
+	Elf64_Shdr header;
+	int err;
+
+	memcpy(copy, image, image_len);
+	memcpy(copy + image_len, link, len);
+	memcpy(&header, copy + section, sizeof(header));
+	header.sh_offset = image_len;
+	header.sh_size = len;
+	memcpy(copy + section, &header, sizeof(header));
+	assert_int_equal(elf_file_init(&elf, copy, image_len + len), 0);
+	err = debug_file_find(&search, &elf, path, &found);
+	if (!err)
+		debug_file_deinit(&found);
+	elf_file_deinit(&elf);
+	return err;
+}
+
+/* Where the header of the section with these bytes is in the image. */
+static size_t section_of(const uint8_t *image, const uint8_t *link, size_t len)
+{
+	Elf64_Ehdr elf;
+	Elf64_Shdr header;
+
+	memcpy(&elf, image, sizeof(elf));
+	for (size_t i = 1; i < elf.e_shnum; i++) {
+		size_t at = elf.e_shoff + i * sizeof(header);
+
+		memcpy(&header, image + at, sizeof(header));
+		if (header.sh_size == len && !memcmp(image + header.sh_offset, link, len))
+			return at;
+	}
+	fail();
+	return 0;
+}
+
+static size_t read_all(struct compiled *c, const char *name, uint8_t *out, size_t size)
+{
+	char path[128];
+	FILE *f;
+	size_t len;
+
+	snprintf(path, sizeof(path), "%s/%s", c->dir, name);
+	f = fopen(path, "r");
+	assert_non_null(f);
+	len = fread(out, 1, size, f);
+	fclose(f);
+	return len;
+}
+
+static void survives_mutation(void **state)
+{
+	static uint8_t image[1 << 16];
+	struct compiled *c = *state;
+	size_t image_len, len, section;
+	uint8_t link[64];
+	char path[128];
+
+	if (sizeof(void *) != 8 ||
+	    !build(c, "objcopy --dump-section .gnu_debuglink=link bin/a.so && mv a.debug bin/"))
+		skip();
+	snprintf(path, sizeof(path), "%s/bin/a.so", c->dir);
+	image_len = read_all(c, "bin/a.so", image, sizeof(image));
+	len = read_all(c, "link", link, sizeof(link));
+	section = section_of(image, link, len);
+	assert_int_equal(find_by_link(path, image, image_len, section, link, len), 0);
+	for (size_t cut = 0; cut < len; cut++)
+		assert_int_equal(find_by_link(path, image, image_len, section, link, cut), -ENOENT);
+	for (size_t bit = 0; bit < 8 * len; bit++) {
+		link[bit / 8] ^= (uint8_t)(1 << bit % 8);
+		assert_int_equal(find_by_link(path, image, image_len, section, link, len), -ENOENT);
+		link[bit / 8] ^= (uint8_t)(1 << bit % 8);
 	}
 }
 
@@ -308,6 +393,7 @@ int main(void)
 		TEST(debug_files_are_found_where_they_may_be),
 		TEST(wrong_debug_files_are_refused),
 		TEST(a_link_leads_nowhere_else),
+		TEST(survives_mutation),
 		TEST(another_root_is_searched_without_leaving_it),
 		TEST(dwz_files_complete_debug_files),
 		TEST(large_compressed_sections_are_no_memory_of_ours),

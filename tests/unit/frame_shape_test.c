@@ -240,33 +240,70 @@ static void finds_starts_behind_padding(void **state)
 	}
 }
 
-/* Random bytes, in allocations of their exact size. */
-static void survives_any_code(void **state)
+/* Everything that reads instructions, over the first len bytes of code with one bit flipped (or
+   -1), in an allocation of their exact size. */
+static void read_all(const uint8_t *bytes, size_t len, int flipped)
 {
+	uint8_t *code = malloc(len ? len : 1);
 	struct frame_shape shape;
 	uint64_t target;
 	size_t n;
 	bool is_also;
 
+	memcpy(code, bytes, len);
+	if (flipped >= 0)
+		code[flipped / 8] ^= (uint8_t)(1 << flipped % 8);
+	call_before(code, len, 0x1000, &target, &is_also);
+	jump_at(code, len, 0x1000, &target);
+	sets_frame_pointer(code, len, &n);
+	frame_shape_by_prologue(code, len, &shape);
+	frame_shape_by_epilogue(code, len, &shape);
+	for (size_t at = 0; at < len; at++)
+		frame_shape_at_entry(code, len, at, &shape);
+	padding_find_start(code, len, 0x1000, &target);
+	free(code);
+}
+
+static void survives_mutation(void **state)
+{
+	const struct {
+		const uint8_t *code;
+		size_t len;
+	} cases[] = {
+		{ CODE(0xf3, 0x0f, 0x1e, 0xfa, 0x55, 0x48, 0x89, 0xe5, 0x53, 0x41, 0x54, 0x48, 0x81,
+		       0xec, 0, 2, 0, 0) },
+		{ CODE(0x53, 0x48, 0x89, 0xe0, 0x48, 0x83, 0xec, 0x40, 0x48, 0x83, 0xe4, 0xe0) },
+		{ CODE(0xc5, 0xf8, 0x77, 0x48, 0x83, 0xc4, 0x28, 0x5b, 0x41, 0x5c, 0xc3) },
+		{ CODE(0x48, 0x8d, 0x65, 0xf8, 0x5b, 0x5d, 0xc2, 8, 0) },
+		{ CODE(0x41, 0xff, 0x94, 0x24, 0, 1, 0, 0, 0xe8, 0x10, 0, 0, 0) },
+		{ CODE(0xf3, 0x0f, 0x1e, 0xfa, 0xf2, 0xff, 0x25, 0, 0, 0, 0) },
+		{ CODE(0xc3, 0x66, 0x2e, 0x0f, 0x1f, 0x84, 0, 0, 0, 0, 0, 0x90, 0x90, 0x90, 0x90,
+		       0x90, 0x48) },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
+		for (size_t cut = 0; cut <= cases[i].len; cut++)
+			read_all(cases[i].code, cut, -1);
+		for (size_t bit = 0; bit < 8 * cases[i].len; bit++)
+			read_all(cases[i].code, cases[i].len, (int)bit);
+	}
+}
+
+/* Random bytes. */
+static void survives_any_code(void **state)
+{
 	(void)state;
 	for (int round = 0; round < 20000; round++) {
 		size_t len = (size_t)random() % 40;
-		uint8_t *code = malloc(len ? len : 1);
+		uint8_t code[40];
 
 		for (size_t i = 0; i < len; i++)
 			code[i] = (uint8_t)random();
 		for (size_t i = 0; i < len && round % 2; i++) /* instructions it knows */
 			code[i] = (uint8_t) "\x48\x89\xec\x83\xff\x25\x0f\x1f\x84\x66\xe8\x8d"
 				[code[i] % 12];
-		call_before(code, len, 0x1000, &target, &is_also);
-		jump_at(code, len, 0x1000, &target);
-		sets_frame_pointer(code, len, &n);
-		frame_shape_by_prologue(code, len, &shape);
-		frame_shape_by_epilogue(code, len, &shape);
-		for (size_t at = 0; at < len; at++)
-			frame_shape_at_entry(code, len, at, &shape);
-		padding_find_start(code, len, 0x1000, &target);
-		free(code);
+		read_all(code, len, -1);
 	}
 }
 
@@ -279,6 +316,7 @@ int main(void)
 		cmocka_unit_test(reads_epilogues),
 		cmocka_unit_test(knows_where_a_frame_pointer_is_being_set_up),
 		cmocka_unit_test(finds_starts_behind_padding),
+		cmocka_unit_test(survives_mutation),
 		cmocka_unit_test(survives_any_code),
 	};
 

@@ -87,6 +87,36 @@ static void what_came_before_damage_is_kept(void **state)
 	free(packed);
 }
 
+static void survives_mutation(void **state)
+{
+	size_t packed_len, len;
+	char *packed = pack("some text, some text, some text", 31, &packed_len);
+
+	(void)state;
+	for (size_t cut = 0; cut < packed_len; cut++) {
+		char *copy = malloc(cut ? cut : 1);
+		void *unpacked = NULL;
+
+		memcpy(copy, packed, cut);
+		assert_true(gzip_unpack(copy, cut, 1 << 16, &unpacked, &len) < 0);
+		assert_true(len <= 31);
+		free(unpacked);
+		free(copy);
+	}
+	for (size_t bit = 0; bit < 8 * packed_len; bit++) {
+		char *copy = malloc(packed_len);
+		void *unpacked = NULL;
+
+		memcpy(copy, packed, packed_len);
+		copy[bit / 8] ^= (char)(1 << bit % 8);
+		gzip_unpack(copy, packed_len, 1 << 16, &unpacked, &len);
+		assert_true(len <= 1 << 16);
+		free(unpacked);
+		free(copy);
+	}
+	free(packed);
+}
+
 static void stream_that_fails_is_reported(void **state)
 {
 	static char bytes[1 << 20];
@@ -110,6 +140,7 @@ int main(void)
 		cmocka_unit_test(packed_bytes_unpack),
 		cmocka_unit_test(members_follow_each_other_and_padding_is_ignored),
 		cmocka_unit_test(what_came_before_damage_is_kept),
+		cmocka_unit_test(survives_mutation),
 		cmocka_unit_test(stream_that_fails_is_reported),
 	};
 

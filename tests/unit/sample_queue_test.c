@@ -117,6 +117,54 @@ static void records_that_contradict_themselves_are_refused(void **state)
 	sample_queue_free(q);
 }
 
+/* Adds the first len bytes, with one bit flipped or none, and takes whatever comes out of it. */
+static void add_mutated(const void *record, size_t len, size_t bit)
+{
+	struct sample_queue *q = sample_queue_new();
+	uint8_t *copy = malloc(len ? len : 1);
+	struct queued_sample out;
+
+	memcpy(copy, record, len);
+	if (bit < 8 * len)
+		copy[bit / 8] ^= (uint8_t)(1 << bit % 8);
+	add_sample(q, 10, CPU(1) | 1);
+	sample_queue_add(q, copy, len);
+	free(copy); /* the queue has its own */
+	while (sample_queue_take(q, &out))
+		;
+	sample_queue_free(q);
+}
+
+static void survives_mutation(void **state)
+{
+	static const struct {
+		struct wire_sample s;
+		uint64_t pcs[3];
+	} sample = { .s = { .h = { WIRE_SAMPLE, 0, sizeof(sample) },
+			    .time_ns = 5,
+			    .id = 7,
+			    .n_kernel = 1,
+			    .n_user = 2 } };
+	static const struct {
+		struct wire_snapshot_page page;
+		uint8_t bytes[64];
+	} page = { .page = { .h = { WIRE_SNAPSHOT_PAGE, 0, sizeof(page) },
+			     .sample_id = CPU(1) | 1,
+			     .len = 64 } };
+	const struct {
+		const void *record;
+		size_t len;
+	} cases[] = { { &sample, sizeof(sample) }, { &page, sizeof(page) } };
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
+		for (size_t cut = 0; cut <= cases[i].len; cut++)
+			add_mutated(cases[i].record, cut, SIZE_MAX);
+		for (size_t bit = 0; bit < 8 * cases[i].len; bit++)
+			add_mutated(cases[i].record, cases[i].len, bit);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -124,6 +172,7 @@ int main(void)
 		cmocka_unit_test(pages_find_their_sample),
 		cmocka_unit_test(pages_of_lost_samples_go_with_the_next_of_their_cpu),
 		cmocka_unit_test(records_that_contradict_themselves_are_refused),
+		cmocka_unit_test(survives_mutation),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
