@@ -87,14 +87,16 @@ static int id_of(void *ctx, const char *dir)
 	return stat(dir, &st) ? 0 : w->fn(w->ctx, st.st_ino);
 }
 
-int cgroup_for_each_id(const char *path, int (*fn)(void *ctx, uint64_t id), void *ctx)
+int cgroup_for_each_id(const char *path, bool is_deep, int (*fn)(void *ctx, uint64_t id), void *ctx)
 {
 	struct id_walk w = { fn, ctx };
 	char dir[PATH_MAX];
 	bool is_v2;
 	int err = cgroup_find(path, &is_v2, dir, sizeof(dir));
 
-	return err ? err : walk(dir, 0, id_of, &w);
+	if (err)
+		return err;
+	return is_deep ? walk(dir, 0, id_of, &w) : id_of(&w, dir);
 }
 
 struct pid_walk {

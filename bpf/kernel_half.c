@@ -95,6 +95,7 @@ static void set_options(struct kernel_half *k, const struct options *opt)
 	k->skel->rodata->is_kernel_only = opt->kernel_only;
 	k->skel->rodata->sample_period_ns = k->period_ns;
 	k->skel->rodata->has_task_pt_regs = has_helper(BPF_FUNC_task_pt_regs);
+	k->skel->rodata->has_cgroup_ancestors = has_helper(BPF_FUNC_get_current_ancestor_cgroup_id);
 	k->skel->rodata->has_task_btf = has_helper(BPF_FUNC_get_current_task_btf);
 }
 

@@ -30,7 +30,9 @@ const volatile __u32 ring_snapshot_len = 1; /* bytes waiting from which on no st
 const volatile __u64 sample_period_ns = 0;  /* mean time between samples on one CPU */
 const volatile bool is_user_only = false;
 const volatile bool is_kernel_only = false;
-const volatile bool has_task_btf = false;     /* the kernel has bpf_get_current_task_btf (5.11) */
+const volatile bool has_task_btf = false; /* the kernel has bpf_get_current_task_btf (5.11) */
+const volatile bool has_cgroup_ancestors =
+	false; /* the kernel has bpf_get_current_ancestor_cgroup_id (5.7) */
 const volatile bool has_task_pt_regs = false; /* the kernel has bpf_task_pt_regs (5.15) */
 
 /* A rule looked up before, found by the low bits of the pc. Valid as long as the process's vector

@@ -5,6 +5,9 @@
 
 #include "bpf/maps.bpf.h"
 
+/* A group deeper than this is a target only for the tasks in itself. */
+#define MAX_CGROUP_LEVELS 32
+
 static __always_inline bool target_has_comm(void)
 {
 	struct comm comm = {};
@@ -13,10 +16,25 @@ static __always_inline bool target_has_comm(void)
 	return bpf_map_lookup_elem(&target_comms, &comm);
 }
 
+/* Of the groups that the task's is in, up to the root: one made later below a target counts too. */
+static __always_inline bool target_has_cgroup(void)
+{
+	__u64 id = bpf_get_current_cgroup_id();
+
+	if (bpf_map_lookup_elem(&target_cgroups, &id))
+		return true;
+	for (int level = 0; has_cgroup_ancestors && level < MAX_CGROUP_LEVELS; level++) {
+		id = bpf_get_current_ancestor_cgroup_id(level);
+		if (!id)
+			return false;
+		if (bpf_map_lookup_elem(&target_cgroups, &id))
+			return true;
+	}
+	return false;
+}
+
 static __always_inline bool is_target(__u32 pid, __u32 tid)
 {
-	__u64 cgroup;
-
 	if (target_flags & TARGET_ALL)
 		return true;
 	if ((target_flags & TARGET_PIDS) && bpf_map_lookup_elem(&target_pids, &pid))
@@ -25,10 +43,7 @@ static __always_inline bool is_target(__u32 pid, __u32 tid)
 		return true;
 	if ((target_flags & TARGET_COMMS) && target_has_comm())
 		return true;
-	if (!(target_flags & TARGET_CGROUPS))
-		return false;
-	cgroup = bpf_get_current_cgroup_id();
-	return bpf_map_lookup_elem(&target_cgroups, &cgroup);
+	return (target_flags & TARGET_CGROUPS) && target_has_cgroup();
 }
 
 #endif

@@ -43,9 +43,11 @@ static int add_cgroup_pid(void *ctx, pid_t pid)
 	return pid_set_add(&t->pids, pid);
 }
 
-/* On a machine with cgroup v1 only a task has no cgroup id to compare: its members are taken. */
+/* In a version 1 hierarchy a task has no cgroup id to compare: its members are taken. */
 static int init_cgroups(struct targets *t, const struct options *opt)
 {
+	t->cgroups = opt->cgroups.items;
+	t->n_cgroups = opt->cgroups.n;
 	for (size_t i = 0; i < opt->cgroups.n; i++) {
 		const char *path = opt->cgroups.items[i];
 		bool is_v2;
@@ -178,6 +180,23 @@ static int add_cgroup_id(void *ctx, uint64_t id)
 	return put(ctx, &id);
 }
 
+/* Where the kernel half cannot ask what a group is below, those that are there now must do. */
+static int fill_cgroups(struct weft_bpf *skel, const struct options *opt)
+{
+	bool is_deep = !skel->rodata->has_cgroup_ancestors;
+	int err = 0;
+
+	for (size_t i = 0; !err && i < opt->cgroups.n; i++) {
+		bool is_v2;
+
+		err = cgroup_find(opt->cgroups.items[i], &is_v2, NULL, 0);
+		if (!err && is_v2)
+			err = cgroup_for_each_id(opt->cgroups.items[i], is_deep, add_cgroup_id,
+						 skel->maps.target_cgroups);
+	}
+	return err;
+}
+
 int targets_fill(struct targets *t, struct weft_bpf *skel, const struct options *opt)
 {
 	int err = 0;
@@ -193,9 +212,8 @@ int targets_fill(struct targets *t, struct weft_bpf *skel, const struct options 
 		snprintf(comm, sizeof(comm), "%s", opt->comms.items[i]);
 		err = put(skel->maps.target_comms, comm);
 	}
-	for (size_t i = 0; !err && (t->flags & TARGET_CGROUPS) && i < opt->cgroups.n; i++)
-		err = cgroup_for_each_id(opt->cgroups.items[i], add_cgroup_id,
-					 skel->maps.target_cgroups);
+	if (!err && (t->flags & TARGET_CGROUPS))
+		err = fill_cgroups(skel, opt);
 	if (err)
 		log_error("too many targets: %s", strerror(-err));
 	return err;
@@ -266,6 +284,27 @@ static bool is_gone(pid_t pid)
 	return stat(path, &st) || st.st_nlink <= 3;
 }
 
+static int join(void *ctx, pid_t pid)
+{
+	struct targets *t = ctx;
+	const uint32_t one = 1;
+
+	if (pid_set_has(&t->pids, pid) || pid_set_add(&t->pids, pid))
+		return 0;
+	bpf_map_update_elem(t->pids_fd, &pid, &one, BPF_ANY);
+	return 0;
+}
+
+static void join_cgroups(struct targets *t)
+{
+	for (size_t i = 0; i < t->n_cgroups; i++) {
+		bool is_v2;
+
+		if (!cgroup_find(t->cgroups[i], &is_v2, NULL, 0) && !is_v2)
+			cgroup_for_each_pid(t->cgroups[i], join, t);
+	}
+}
+
 void targets_settle(struct targets *t)
 {
 	struct pid_set left = { 0 };
@@ -285,4 +324,5 @@ void targets_settle(struct targets *t)
 	}
 	pid_set_deinit(&t->ending);
 	t->ending = left;
+	join_cgroups(t);
 }

@@ -8,6 +8,7 @@
 #define BPF_TARGETS_H
 
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 
 #include "bpf/pid_set.h"
@@ -22,6 +23,8 @@ struct targets {
 	struct pid_set pids;   /* of which events matter, when flags has TARGET_PIDS alone */
 	struct pid_set ending; /* that said they exit, and may be at it still */
 	bool follows_children;
+	const char *const *cgroups; /* of the options, which outlive this */
+	size_t n_cgroups;
 	const struct string_list *comms; /* the options' */
 	int pids_fd;			 /* the map target_pids; borrowed */
 };
@@ -40,7 +43,8 @@ bool targets_want(struct targets *t, const struct process_event *ev);
 bool targets_are_few(const struct targets *t);
 /* True when a process whose events are wanted is surely a target, by its name if that matters. */
 bool targets_are_listed(const struct targets *t, const char *comm);
-/* Forgets targets that are gone, in both halves; to be called now and then. */
+/* Forgets targets that are gone, and looks who joined a version 1 cgroup, in both halves; to be
+ * called now and then. */
 void targets_settle(struct targets *t);
 
 #endif

@@ -109,9 +109,38 @@ if mount -t cgroup2 none "$work/cgroup" 2>/dev/null && mkdir "$work/cgroup/weft-
 	[ $status = 0 ] && says out burn_cpu && [ -z "$("$weft" report --label pid=$other "$out" | grep burn_cpu)" ]
 	claim "--cgroup samples one of them" $?
 	echo $bee >"$work/cgroup/cgroup.procs"
-	rmdir "$work/cgroup/weft-test"
+	(
+		sleep 1
+		mkdir "$work/cgroup/weft-test/below"
+		echo $bee >"$work/cgroup/weft-test/below/cgroup.procs"
+	) &
+	later=$!
+	run record --cgroup "$work/cgroup/weft-test" -d 2 -o "$out"
+	wait $later
+	[ $status = 0 ] && says out burn_cpu
+	claim "--cgroup samples who joins a group below that is made later" $?
+	echo $bee >"$work/cgroup/cgroup.procs"
+	rmdir "$work/cgroup/weft-test/below" "$work/cgroup/weft-test"
 else
 	skip "--cgroup samples one of them" "no cgroup2 can be mounted"
+fi
+v1=/sys/fs/cgroup/pids
+if [ "$(stat -fc %T $v1 2>/dev/null)" = cgroupfs ] && mkdir $v1/weft-test 2>/dev/null; then
+	before=$(awk -F: '$2 == "pids" { print $3 }' /proc/$bee/cgroup)
+	(
+		sleep 1
+		mkdir $v1/weft-test/below
+		echo $bee >$v1/weft-test/below/cgroup.procs
+	) &
+	later=$!
+	run record --cgroup $v1/weft-test -d 3 -o "$out"
+	wait $later
+	[ $status = 0 ] && says out burn_cpu
+	claim "--cgroup of version 1 samples who joins later" $?
+	echo $bee >"$v1$before/cgroup.procs"
+	rmdir $v1/weft-test/below $v1/weft-test
+else
+	skip "--cgroup of version 1 samples who joins later" "no such hierarchy"
 fi
 mountpoint -q "$work/cgroup" && umount "$work/cgroup"
 kill $other
