@@ -240,8 +240,8 @@ static void finds_starts_behind_padding(void **state)
 	}
 }
 
-/* Everything that reads instructions, over the first len bytes of code with one bit flipped (or
-   -1), in an allocation of their exact size. */
+/* All readers of instructions, over the first len bytes of code with one bit flipped (or -1),
+   in an allocation of their exact size. */
 static void read_all(const uint8_t *bytes, size_t len, int flipped)
 {
 	uint8_t *code = malloc(len ? len : 1);

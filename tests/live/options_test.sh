@@ -1,0 +1,95 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
+# Options that reach into the kernel half: children left out, the cap of a copied stack, and tasks
+# that weft cannot walk. Needs root and BPF.
+. "$(dirname "$0")/../cli/tap.sh"
+if ! "$weft" doctor >/dev/null 2>&1; then
+	echo "1..0 # SKIP weft cannot profile here"
+	exit 77
+fi
+out=$work/out.pb.gz
+
+cat >"$work/spin.h" <<'C'
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+static double cpu_s(void)
+{
+	struct timespec ts;
+	clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &ts);
+	return (double)ts.tv_sec + (double)ts.tv_nsec / 1e9;
+}
+static void spin(double seconds)
+{
+	for (double end = cpu_s() + seconds; cpu_s() < end;)
+		for (volatile int i = 0; i < 100000; i++)
+			;
+}
+C
+
+cat >"$work/family.c" <<'C'
+#include "spin.h"
+__attribute__((noinline)) void child_work(void) { spin(1); }
+__attribute__((noinline)) void parent_work(void) { spin(1); }
+int main(void)
+{
+	if (!fork()) {
+		child_work();
+		_exit(0);
+	}
+	parent_work();
+	wait(NULL);
+	return 0;
+}
+C
+
+# A deep stack: 40 frames of 1 KiB, in a fresh program, whose first samples are snapshots.
+cat >"$work/deep.c" <<'C'
+#include "spin.h"
+__attribute__((noinline)) int dig(int left)
+{
+	volatile char room[1024];
+	memset((char *)room, left, sizeof(room));
+	if (left)
+		return dig(left - 1) + room[5];
+	spin(0.03);
+	return room[7];
+}
+int main(void) { return dig(40) > 1 << 30; }
+C
+
+for name in family deep; do
+	${CC:-cc} -O1 -g -o "$work/$name" "$work/$name.c" || exit 1
+done
+
+# counter NAME: of the profile that was just written
+counter() {
+	gzip -dc "$out" | grep -aoE "weft.count: .*" | grep -aoE "$1 [0-9]+" | cut -d' ' -f2
+}
+
+run record -F 199 -o "$out" -- "$work/family"
+"$weft" report "$out" | grep -q child_work && "$weft" report "$out" | grep -q parent_work
+claim "the children of a command are sampled" $?
+run record --no-children -F 199 -o "$out" -- "$work/family"
+! "$weft" report "$out" | grep -q child_work && "$weft" report "$out" | grep -q parent_work
+claim "with --no-children they are not" $?
+
+run record -F 1997 -o "$out" -- "$work/deep"
+[ "$(counter snapshots.taken)" -gt 0 ] && [ "$(counter end.snapshot_truncated)" = 0 ]
+claim "a stack of 40 KiB fits the snapshots of a new program" $?
+run record -F 1997 --snapshot-size 4K -o "$out" -- "$work/deep"
+[ "$(counter end.snapshot_truncated)" -gt 0 ]
+claim "with --snapshot-size 4K it is cut, and that is counted" $?
+
+echo 'void _start(void) { for (;;) ; }' >"$work/narrow.c"
+if ${CC:-cc} -m32 -O1 -ffreestanding -fno-pic -no-pie -nostdlib -static -o "$work/narrow" "$work/narrow.c" 2>/dev/null &&
+	timeout 0.1 "$work/narrow"; [ $? = 124 ]; then
+	run record -F 199 -d 1 -o "$out" -- "$work/narrow"
+	[ "$(counter ticks.unsupported)" -gt 50 ]
+	claim "the ticks of a 32-bit task are counted as unsupported" $?
+else
+	skip "the ticks of a 32-bit task are counted as unsupported" "no 32-bit programs here"
+fi
+finish
