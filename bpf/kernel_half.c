@@ -76,7 +76,7 @@ static void set_sizes(struct kernel_half *k, const struct options *opt)
 	bpf_map__set_max_entries(k->skel->maps.ring, (uint32_t)ring);
 	k->skel->rodata->table_mask = (uint32_t)words - 1;
 	k->skel->rodata->ring_wakeup_len = (uint32_t)(ring / 8);
-	k->skel->rodata->ring_snapshot_len = (uint32_t)(ring / 2);
+	k->skel->rodata->ring_snapshot_len = (uint32_t)(ring / 4 * 3);
 }
 
 static bool has_helper(enum bpf_func_id helper)

@@ -35,6 +35,8 @@
 #define SETTLE_NS 500000
 /* Between two looks into the buffers: a storm of events must not mean a storm of wake-ups. */
 #define MIN_PUMP_NS 1000000
+/* Samples and events between two looks into the ring: some 10 ms of snapshots. */
+#define N_SAMPLES_A_BREATH 64
 /* Samples of a process that ended may still be under way for that long. */
 #define EXPIRE_NS (5 * NS_PER_S)
 
@@ -42,6 +44,8 @@ struct live {
 	struct kernel_half kernel;
 	struct sideband *sideband;
 	struct ring_buffer *ring;
+	uint32_t n_since_breath;
+	size_t max_queued; /* bytes of samples taken over while others are explained */
 	int64_t ring_left; /* bytes to read from it before everything else has its turn */
 	int epoll_fd;
 	struct objects *objects;
@@ -92,12 +96,32 @@ static int on_record(void *ctx, void *record, size_t len)
 	return l->ring_left > 0 ? 0 : -EAGAIN;
 }
 
-/* No more than fits the ring at once: while it fills as fast as it is emptied, which targets can
- * bring about, it would never be empty, and what is taken out of it would have no limit. */
-static void read_ring(struct live *l)
+/* Up to max bytes, no more than fits the ring at once: while it fills as fast as it is emptied,
+ * which targets can bring about, it would never be empty, and what is taken out of it would have no
+ * limit. */
+static void read_ring(struct live *l, size_t max)
 {
-	l->ring_left = (int64_t)bpf_map__max_entries(l->kernel.skel->maps.ring);
-	ring_buffer__consume(l->ring);
+	l->ring_left = (int64_t)max;
+	if (max)
+		ring_buffer__consume(l->ring);
+}
+
+/* What came since the last time, into the queues in order. */
+static void take_over(struct live *l, size_t max)
+{
+	sideband_read(l->sideband);
+	read_ring(l, max);
+	sample_queue_sort(l->queue);
+}
+
+/* While something else takes long. Beyond its share of memory the queue gets no more: what does not
+   fit the ring then is counted. */
+static void on_breath(void *ctx)
+{
+	struct live *l = ctx;
+	size_t queued = sample_queue_memory(l->queue);
+
+	take_over(l, queued < l->max_queued ? l->max_queued - queued : 0);
 }
 
 static void on_drop(void *ctx, struct process *proc)
@@ -133,7 +157,9 @@ static int make_parts(struct live *l, const struct options *opt)
 	l->ring = ring_buffer__new(bpf_map__fd(l->kernel.skel->maps.ring), on_record, l, NULL);
 	if (!l->follower || !l->finisher || !l->queue || !l->ring)
 		return -ENOMEM;
+	l->max_queued = opt->memory / 10;
 	processes_on_drop(l->processes, on_drop, l);
+	tables_on_breath(l->tables, on_breath, l);
 	return 0;
 }
 
@@ -345,9 +371,13 @@ static void add_sample(struct live *l, const struct queued_sample *q)
 static void merge(struct live *l, uint64_t until_ns)
 {
 	for (;;) {
-		uint64_t sample_ns = sample_queue_time(l->queue);
 		const struct process_event *ev;
 		struct queued_sample q;
+		uint64_t sample_ns;
+
+		if (++l->n_since_breath % N_SAMPLES_A_BREATH == 0)
+			on_breath(l);
+		sample_ns = sample_queue_time(l->queue);
 
 		ev = sideband_next(l->sideband, sample_ns < until_ns ? sample_ns : until_ns);
 		if (ev)
@@ -381,9 +411,7 @@ static int live_pump(struct source *src, struct profile *p, int timeout_ms)
 	if (!l->is_stopped)
 		wait_for_records(l, timeout_ms);
 	now = now_ns();
-	sideband_read(l->sideband);
-	read_ring(l);
-	sample_queue_sort(l->queue);
+	take_over(l, bpf_map__max_entries(l->kernel.skel->maps.ring));
 	merge(l, l->is_stopped ? UINT64_MAX : now - SETTLE_NS);
 	follower_flush(l->follower);
 	if (now - l->last_expire_ns > NS_PER_S) {

@@ -28,7 +28,7 @@ int sample_queue_add(struct sample_queue *q, const void *record, size_t len);
 void sample_queue_sort(struct sample_queue *q);
 /* The time of the oldest sample; UINT64_MAX when there is none. */
 uint64_t sample_queue_time(const struct sample_queue *q);
-/* Takes the oldest one; valid until the next call of any function here. False: there is none. */
+/* Takes the oldest one; valid until the next one is taken. False: there is none. */
 bool sample_queue_take(struct sample_queue *q, struct queued_sample *out);
 size_t sample_queue_memory(const struct sample_queue *q);
 

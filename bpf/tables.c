@@ -34,6 +34,8 @@ struct tables {
 	size_t budget, used; /* bytes of own words */
 	struct entry *entries;
 	uint64_t n_over;
+	void (*breathe)(void *ctx);
+	void *breathe_ctx;
 };
 
 static uint64_t now_ns(void)
@@ -53,6 +55,12 @@ struct tables *tables_new(struct unwind_maps *maps, size_t host_budget)
 	ts->maps = maps;
 	ts->budget = host_budget;
 	return ts;
+}
+
+void tables_on_breath(struct tables *ts, void (*fn)(void *ctx), void *ctx)
+{
+	ts->breathe = fn;
+	ts->breathe_ctx = ctx;
 }
 
 static size_t table_len(const struct entry *e)
@@ -126,6 +134,8 @@ static struct entry *entry_of(struct tables *ts, struct object *o)
 	e->cfi.text_vaddr = section_of(o, ".text").vaddr;
 	e->cfi.got_vaddr = section_of(o, ".got").vaddr;
 	e->cfi.entry_vaddr = object_entry(o);
+	e->cfi.breathe = ts->breathe;
+	e->cfi.breathe_ctx = ts->breathe_ctx;
 	e->has_cfi = e->cfi.eh_frame.data || e->cfi.debug_frame.data;
 	e->next = ts->entries;
 	ts->entries = e;

@@ -25,6 +25,8 @@ struct object_table {
 /* host_budget: bytes of tables that did not fit the kernel half. maps is borrowed. */
 struct tables *tables_new(struct unwind_maps *maps, size_t host_budget);
 void tables_free(struct tables *ts); /* before the objects */
+/* Called now and then while a table is made. It must not come back here. */
+void tables_on_breath(struct tables *ts, void (*fn)(void *ctx), void *ctx);
 /* The object's table, made and loaded by now if that is possible. Valid until the next call. */
 struct object_table tables_get(struct tables *ts, struct object *o);
 /* Makes and loads the object's table before a sample asks for it, if nobody did and it is small

@@ -14,6 +14,8 @@
 #define MAX_DISTANCE (UINT64_C(1) << 31)
 /* Code at an entry point without unwind data is a few instructions. */
 #define MAX_ENTRY_LEN 256
+/* FDEs between two breaths: a few milliseconds. */
+#define N_FDES_A_BREATH 2048
 
 /* Where an FDE is and what it starts at: 12 bytes, because a big library has 160,000. */
 struct fde_ref {
@@ -27,7 +29,19 @@ struct build {
 	size_t n_refs, cap_refs;
 	struct table_builder table;
 	uint32_t n_bad, n_user_rows;
+	const struct cfi_input *in;
+	uint32_t n_since_breath;
 };
+
+/* Counts an FDE that was looked at. */
+static void count_fde(struct build *b)
+{
+	if (++b->n_since_breath < N_FDES_A_BREATH)
+		return;
+	b->n_since_breath = 0;
+	if (b->in->breathe)
+		b->in->breathe(b->in->breathe_ctx);
+}
 
 static uint64_t ref_key(const struct fde_ref *ref)
 {
@@ -84,6 +98,7 @@ static int collect(struct build *b, bool is_debug)
 	int err;
 
 	while ((err = cfi_fde_next(frames, &fde)) != 0) {
+		count_fde(b);
 		if (err < 0) {
 			if (err == -ENOMEM)
 				return err;
@@ -137,9 +152,11 @@ static void init_table(struct build *b, uint64_t entry, size_t max_words)
 	uint64_t end = last;
 	struct cfi_fde fde;
 
-	for (size_t i = 0; i < b->n_refs; i++)
+	for (size_t i = 0; i < b->n_refs; i++) {
+		count_fde(b);
 		if (fde_of(b, i, &fde) == 0 && fde.end > end)
 			end = fde.end;
+	}
 	if (end - last > MAX_DISTANCE)
 		end = last + MAX_DISTANCE;
 	/* The linker puts the entry before the code of a static program. */
@@ -222,6 +239,7 @@ static void build_rows(struct build *b, uint64_t entry)
 	struct cfi_fde fde;
 
 	for (size_t i = 0; i < b->n_refs && !b->table.err; i++) {
+		count_fde(b);
 		if (fde_of(b, i, &fde))
 			continue; /* cannot be: it was read before */
 		add_entry(b, entry, fde.start);
@@ -267,6 +285,7 @@ int cfi_build(const struct cfi_input *in, struct unwind_table *out)
 	b = calloc(1, sizeof(*b));
 	if (!b)
 		return -ENOMEM;
+	b->in = in;
 	cfi_frames_init(&b->frames[0], in, true);
 	cfi_frames_init(&b->frames[1], in, false);
 	err = build_table(b, in, out);

@@ -26,6 +26,10 @@ struct cfi_input {
 	uint64_t entry_vaddr; /* where the file starts to run: the outermost frame; 0 unknown */
 	bool is_aarch64;
 	size_t max_words; /* give up with -E2BIG above; 0 is no cap */
+	/* Called now and then while a table is built, which takes up to half a second; NULL: not
+	   called. */
+	void (*breathe)(void *ctx);
+	void *breathe_ctx;
 };
 
 struct unwind_table {
