@@ -42,19 +42,19 @@
 	X(END_GUESS_FAILED, "end.guess_failed", "no return address could be proved")
 
 /* Events that are neither ticks nor ends. */
-#define OTHER_COUNTERS(X)                                                                \
-	X(SNAPSHOTS, "snapshots.taken", "stacks copied")                                 \
-	X(SNAPSHOT_PAGES_LOST, "snapshots.pages_lost",                                   \
-	  "pages of a copied stack that did not fit the ring")                           \
-	X(EVENTS_LOST, "events.lost", "side-band records lost by the kernel")            \
-	X(FILES_GONE, "files.gone",                                                      \
-	  "files that could not be opened any more: frames keep path and offset")        \
-	X(FILES_BAD, "files.bad", "files that are not what they claim")                  \
-	X(TABLES_OVER_BUDGET, "tables.over_budget",                                      \
-	  "unwind tables that did not fit the memory budget")                            \
-	X(MAPS_REREAD, "maps.reread", "times the mappings of a process were read again") \
-	X(SYMBOLS_REFUSED, "symbols.refused",                                            \
-	  "perf maps or debug files refused by the safety rules")                        \
+#define OTHER_COUNTERS(X)                                                                 \
+	X(SNAPSHOTS, "snapshots.taken", "stacks copied")                                  \
+	X(SNAPSHOT_PAGES_LOST, "snapshots.pages_lost",                                    \
+	  "pages of a copied stack that did not fit the ring")                            \
+	X(EVENTS_LOST, "events.lost", "side-band records lost by the kernel; no samples") \
+	X(FILES_GONE, "files.gone",                                                       \
+	  "files that could not be opened any more: frames keep path and offset")         \
+	X(FILES_BAD, "files.bad", "files that are not what they claim")                   \
+	X(TABLES_OVER_BUDGET, "tables.over_budget",                                       \
+	  "unwind tables that did not fit the memory budget")                             \
+	X(MAPS_REREAD, "maps.reread", "times the mappings of a process were read again")  \
+	X(SYMBOLS_REFUSED, "symbols.refused",                                             \
+	  "perf maps or debug files refused by the safety rules")                         \
 	X(MEMORY_OVER_BUDGET, "memory.over_budget", "things given up to stay in the memory budget")
 
 enum counter {

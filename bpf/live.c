@@ -344,6 +344,12 @@ static int sample_frames(struct live *l, struct process *proc, const struct queu
 	return s->end < N_COUNTERS ? s->end : END_NO_PROCESS;
 }
 
+/* A walk that went wrong may have used the rules of a file that is not mapped there any more. */
+static bool is_suspect(int end)
+{
+	return end == END_BAD_RULE || end == END_READ_FAULT || end == END_NOT_ADVANCING;
+}
+
 static void add_sample(struct live *l, const struct queued_sample *q)
 {
 	const struct wire_sample *s = q->sample;
@@ -357,7 +363,8 @@ static void add_sample(struct live *l, const struct queued_sample *q)
 	l->counters[end]++;
 	if (proc)
 		follower_sample(l->follower, proc, s->start_time_ns, s->time_ns,
-				s->snapshot_reason == END_NO_PROCESS ||
+				process_recheck(l->processes, proc, is_suspect(end)) ||
+					s->snapshot_reason == END_NO_PROCESS ||
 					s->snapshot_reason == END_NO_MAPPING);
 	n = explain_stack(l->explain, proc, s->time_ns, l->frames, n, end, l->locations);
 	profile_add(l->profile, profile_stack(l->profile, l->locations, n),
@@ -370,6 +377,7 @@ static void add_sample(struct live *l, const struct queued_sample *q)
 /* Events and samples in the order they happened, up to a time. */
 static void merge(struct live *l, uint64_t until_ns)
 {
+	processes_lost(l->processes, sideband_lost(l->sideband));
 	for (;;) {
 		const struct process_event *ev;
 		struct queued_sample q;

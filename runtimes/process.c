@@ -194,6 +194,7 @@ struct entry *table_add(struct processes *ps, pid_t pid)
 	e->p.pid = pid;
 	e->p.generation = processes_unique(ps);
 	e->p.serial = processes_unique(ps);
+	e->n_lost = ps->n_lost;
 	e->next = *bucket;
 	*bucket = e;
 	ps->n++;

@@ -94,6 +94,11 @@ struct process *processes_find(struct processes *ps, pid_t pid, uint64_t start_t
 struct mapping *process_mapping(struct processes *ps, struct process *proc, uint64_t pc);
 /* The same for an address that need not be a pc: never reads the maps again. */
 struct mapping *process_known_mapping(struct processes *ps, struct process *proc, uint64_t pc);
+/* For a process that was sampled: reads its maps again (rate limited) when a walk through it is
+   suspect, and once after records of the kernel's were lost. True when they changed. */
+bool process_recheck(struct processes *ps, struct process *proc, bool is_suspect);
+/* Says how many records the kernel lost so far. */
+void processes_lost(struct processes *ps, uint64_t n);
 /* Opens the files of all mappings now, so that they are there when the process is gone: for
    targets, after exec and mmap events. Costs nothing for files that are known. */
 void process_open_files(struct processes *ps, struct process *proc);

@@ -13,6 +13,7 @@ static uint64_t boottime_of(uint64_t monotonic_ns)
 
 static void inherit(struct processes *ps, struct entry *e, const struct process *parent)
 {
+	e->n_lost = ((const struct entry *)parent)->n_lost;
 	e->p.comm = parent->comm;
 	e->p.container = parent->container;
 	e->p.root = root_ref(parent->root);

@@ -142,7 +142,7 @@ static int read_again(struct processes *ps, struct entry *e, uint64_t pc)
 		if (now - e->replaced_ns < LOST_EXEC_NS)
 			return 0;
 		table_drop_image(ps, e);
-	} else if (!is_mapped(&r, pc)) {
+	} else if (pc && !is_mapped(&r, pc)) {
 		return 0;
 	}
 	return assign(ps, e, &r);
@@ -167,6 +167,27 @@ bool table_read_again(struct processes *ps, struct entry *e, uint64_t pc)
 		e->reread_wait_ns = REREAD_MAX_NS;
 	e->reread_at_ns = end + (cost > e->reread_wait_ns ? cost : e->reread_wait_ns);
 	return err > 0;
+}
+
+void processes_lost(struct processes *ps, uint64_t n)
+{
+	ps->n_lost = n;
+}
+
+bool process_recheck(struct processes *ps, struct process *proc, bool is_suspect)
+{
+	struct entry *e = (struct entry *)proc;
+	bool is_changed;
+
+	if (e->n_lost == ps->n_lost && !is_suspect)
+		return false;
+	if (e->n_lost != ps->n_lost && !e->replaced_ns)
+		e->reread_at_ns = 0;
+	is_changed = table_read_again(ps, e, 0);
+	/* A program that replaced another is looked at until it is believed. */
+	if (!e->replaced_ns)
+		e->n_lost = ps->n_lost;
+	return is_changed;
 }
 
 void table_read_container(struct processes *ps, struct process *proc)

@@ -22,6 +22,7 @@ struct entry {
 	uint64_t birth_ns; /* boottime by the fork event, about; 0: unknown */
 	uint64_t reread_at_ns, reread_wait_ns;
 	uint64_t replaced_ns; /* when /proc first showed another program; 0: it does not */
+	uint64_t n_lost;      /* records lost when its mappings were last known to be right */
 	bool is_start_exact;  /* start_time_ns is the kernel half's, not rounded to a clock tick */
 };
 
@@ -32,6 +33,7 @@ struct processes {
 	size_t n_buckets, n; /* a power of two */
 	size_t check_next;   /* bucket whose processes are looked after next */
 	uint32_t last_unique;
+	uint64_t n_lost; /* records of the kernel's, so far */
 	uint64_t tick_ns;
 	uint64_t counters[N_COUNTERS];
 	void (*drop)(void *ctx, struct process *proc);
@@ -66,8 +68,8 @@ void table_name_mapping(struct processes *ps, struct mapping *m, const char *nam
 /* process_read.c */
 /* A process that was there before it was heard of. start_time_ns 0: whichever has the pid. */
 struct entry *table_read(struct processes *ps, pid_t pid, uint64_t start_time_ns);
-/* Reads /proc/PID/maps again because of a pc that is nowhere (rate limited). True when it is
-   somewhere now. */
+/* Reads /proc/PID/maps again because of a pc that is nowhere, or 0 for any change (rate limited).
+   True when it is somewhere now. */
 bool table_read_again(struct processes *ps, struct entry *e, uint64_t pc);
 void table_read_container(struct processes *ps, struct process *proc);
 /* Is the process that has the pid now the one of e? Also true when e's start is not known. */

@@ -162,6 +162,33 @@ static void run_sleep(void *ctx)
 	_exit(1);
 }
 
+static void lost_records_make_the_maps_be_read_again_once(void **state)
+{
+	struct fixture *f = *state;
+	struct process *proc = find(f, getpid());
+	char *code = mmap(NULL, 4096, PROT_READ | PROT_EXEC, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	const uint64_t *n_read = &processes_counters(f->ps)[MAPS_REREAD];
+
+	assert_false(process_recheck(f->ps, proc, false));
+	assert_int_equal(*n_read, 0);
+	processes_lost(f->ps, 7);
+	assert_true(process_recheck(f->ps, proc, false));
+	assert_non_null(process_known_mapping(f->ps, proc, (uintptr_t)code));
+	assert_false(process_recheck(f->ps, proc, false));
+	assert_int_equal(*n_read, 1);
+	/* Not even the limit to the rate holds it back. */
+	munmap(code, 4096);
+	processes_lost(f->ps, 8);
+	assert_true(process_recheck(f->ps, proc, false));
+	assert_null(process_known_mapping(f->ps, proc, (uintptr_t)code));
+	/* That holds for what is only suspect. */
+	assert_false(process_recheck(f->ps, proc, true));
+	assert_int_equal(*n_read, 2);
+	usleep(200000);
+	process_recheck(f->ps, proc, true);
+	assert_int_equal(*n_read, 3);
+}
+
 static void program_that_replaced_another_waits_for_its_event(void **state)
 {
 	struct fixture *f = *state;
@@ -288,6 +315,7 @@ int main(void)
 		PROCESS_TEST(thread_is_no_process),
 		PROCESS_TEST(child_has_its_parents_mappings_until_it_changes_them),
 		PROCESS_TEST(unknown_pc_makes_the_maps_be_read_again),
+		PROCESS_TEST(lost_records_make_the_maps_be_read_again_once),
 		PROCESS_TEST(program_that_replaced_another_waits_for_its_event),
 		PROCESS_TEST(process_without_its_main_thread_has_mappings),
 		PROCESS_TEST(zombie_has_no_mappings),
