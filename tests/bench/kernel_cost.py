@@ -8,7 +8,7 @@ import weft
 
 DEPTHS = (15, 30, 60)
 REPEATS = 2	# the least of them counts: whatever else runs only makes it slower
-FREQUENCIES = ((997, "2" if weft.QUICK else "3"), (99, "4"))
+FREQUENCIES = ((997, "2"), (99, "4"))
 
 
 def weft_cost(depth, frequency, seconds):
