@@ -11,8 +11,10 @@
 
 /* A table that was used so lately is not thrown out for another: the two would take turns. */
 #define KEEP_NS UINT64_C(2000000000)
-/* How long one that found no room is not tried again. */
+/* How long one that found no room is not tried again: twice as long each time, or two large ones
+   that do not fit would be built in turn, each for as long as it takes, to no use. */
 #define RETRY_NS UINT64_C(1000000000)
+#define MAX_RETRY_NS UINT64_C(30000000000)
 
 /* Unwind data that is turned into a table without being asked for: some 20 ms of work. */
 #define MAX_PRELOAD_LEN ((size_t)1 << 20)
@@ -27,6 +29,7 @@ struct entry { /* the private data of an object */
 	bool has_cfi, is_built;
 	bool is_over; /* counted as over budget */
 	uint64_t used_ns, retry_ns;
+	uint64_t wait_ns; /* before the next try after this one fails */
 };
 
 struct tables {
@@ -143,6 +146,15 @@ static struct entry *entry_of(struct tables *ts, struct object *o)
 	return e;
 }
 
+/* Not now; and later the next time. */
+static void put_off(struct entry *e, uint64_t now)
+{
+	if (!e->wait_ns)
+		e->wait_ns = RETRY_NS;
+	e->retry_ns = now + e->wait_ns;
+	e->wait_ns = e->wait_ns < MAX_RETRY_NS / 2 ? 2 * e->wait_ns : MAX_RETRY_NS;
+}
+
 /* Among the loaded ones that nobody used lately the longest unused one goes. False: there is none.
  */
 static bool unload_oldest(struct tables *ts, uint64_t now)
@@ -179,9 +191,10 @@ static void load(struct entry *e, uint64_t now)
 	if (!e->word) {
 		ts->n_over += !e->is_over;
 		e->is_over = true;
-		e->retry_ns = now + RETRY_NS;
+		put_off(e, now);
 		return;
 	}
+	e->wait_ns = 0;
 	ts->used -= table_len(e);
 	/* The words move, the counts stay. */
 	e->table.words = (uint32_t *)unwind_maps_words(ts->maps, e->word);
@@ -213,7 +226,7 @@ static void build(struct entry *e, uint64_t now)
 	if (err) {
 		log_debug("%s: no unwind table: error %d", object_path(e->o), -err);
 		e->has_cfi = err != -ENOENT && err != -EBADMSG;
-		e->retry_ns = now + RETRY_NS;
+		put_off(e, now);
 		return;
 	}
 	e->is_built = true;
