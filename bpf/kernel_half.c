@@ -22,7 +22,6 @@
 #include "weft.skel.h"
 
 #define DEFAULT_FREQ 99
-#define DEFAULT_MEMORY (UINT64_C(48) << 20)
 #define MAX_PROCESSES 8192 /* known to the kernel half at a time; further ones send snapshots */
 #define INITIAL_PID_NAMESPACE 0xEFFFFFFC /* its inode: PROC_PID_INIT_INO in linux/proc_ns.h */
 #define NS_PER_S UINT64_C(1000000000)
@@ -58,9 +57,8 @@ static uint64_t power_of_two_below(uint64_t n)
    space explains other samples, or has no CPU, waits in it, stacks included. */
 static void set_sizes(struct kernel_half *k, const struct options *opt)
 {
-	uint64_t memory = opt->memory ? opt->memory : DEFAULT_MEMORY;
-	uint64_t words = power_of_two_below(memory / 2) / 4;
-	uint64_t ring = power_of_two_below(memory / 8);
+	uint64_t words = power_of_two_below(opt->memory / 2) / 4;
+	uint64_t ring = power_of_two_below(opt->memory / 8);
 
 	if (words < 16384)
 		words = 16384;

@@ -229,9 +229,8 @@ static void begin_targets(struct live *l)
 
 /* Events are followed before the first tick; what was there before is read when it is first seen.
  */
-static int live_open(struct source *src, const struct options *opt)
+static int open_with(struct live *l, const struct options *opt)
 {
-	struct live *l = src->priv;
 	int err;
 
 	l->epoll_fd = -1;
@@ -259,6 +258,15 @@ static int live_open(struct source *src, const struct options *opt)
 	err = kernel_half_start(&l->kernel, opt);
 	l->start_ns = now_ns();
 	return err;
+}
+
+static int live_open(struct source *src, const struct options *opt)
+{
+	struct options with_defaults = *opt;
+
+	if (!with_defaults.memory)
+		with_defaults.memory = DEFAULT_MEMORY;
+	return open_with(src->priv, &with_defaults);
 }
 
 static void live_close(struct source *src)

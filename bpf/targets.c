@@ -73,7 +73,7 @@ int targets_init(struct targets *t, const struct options *opt)
 {
 	int err;
 
-	*t = (struct targets){ .follows_children = !opt->no_children, .comms = &opt->comms };
+	*t = (struct targets){ .follows_children = !opt->no_children, .comms = opt->comms };
 	if (opt->pids.n)
 		t->flags |= TARGET_PIDS;
 	if (opt->tids.n)
@@ -256,9 +256,9 @@ bool targets_are_listed(const struct targets *t, const char *comm)
 		return false;
 	if (!(t->flags & TARGET_COMMS))
 		return true;
-	for (size_t i = 0; comm && i < t->comms->n; i++) {
+	for (size_t i = 0; comm && i < t->comms.n; i++) {
 		/* The kernel keeps 15 letters of a name. */
-		if (!strncmp(comm, t->comms->items[i], WIRE_COMM_LEN - 1))
+		if (!strncmp(comm, t->comms.items[i], WIRE_COMM_LEN - 1))
 			return true;
 	}
 	return false;

@@ -12,10 +12,9 @@
 #include <stdint.h>
 
 #include "bpf/pid_set.h"
+#include "core/options.h"
 
-struct options;
 struct process_event;
-struct string_list;
 struct weft_bpf;
 
 struct targets {
@@ -25,8 +24,8 @@ struct targets {
 	bool follows_children;
 	const char *const *cgroups; /* of the options, which outlive this */
 	size_t n_cgroups;
-	const struct string_list *comms; /* the options' */
-	int pids_fd;			 /* the map target_pids; borrowed */
+	struct string_list comms; /* the options'; borrowed */
+	int pids_fd;		  /* the map target_pids; borrowed */
 };
 
 /* What the options ask for; before the kernel half is loaded. -ENOENT: no such cgroup (logged). */

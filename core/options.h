@@ -11,6 +11,8 @@
 #include <stdint.h>
 #include <sys/types.h>
 
+#define DEFAULT_MEMORY (UINT64_C(48) << 20)
+
 struct string_list {
 	const char **items; /* NULL when empty, else ended by a NULL that n does not count */
 	size_t n;
@@ -37,7 +39,7 @@ struct options {
 	uint64_t duration_ns; /* 0 means until ^C */
 	bool user_only, kernel_only;
 	uint64_t snapshot_size; /* bytes of stack copied at most; default 64 KiB */
-	uint64_t memory; /* the one budget in bytes: user memory and BPF maps; default 48 MiB */
+	uint64_t memory; /* the one budget in bytes: user memory and BPF maps; 0: the default */
 	/* output */
 	const char *output; /* -o; NULL is weft.pb.gz, "-" is stdout */
 	const char *format; /* --format; NULL is by extension */
