@@ -70,4 +70,17 @@ kill -USR1 $target
 wait $target
 [ "$(cat "$work/said")" = "signals 0 interrupted 0" ]
 claim "it got no signal, and no system call was interrupted" $?
+
+# the kernel shares what it writes about a new mapping between all who listen
+claim="a perf record beside it can be read"
+if perf record -o "$work/alone" -- true >"$work/out" 2>&1 && perf script -i "$work/alone" >"$work/out" 2>&1; then
+	"$weft" record -a -d 3 -o "$work/x.pb.gz" >"$work/out" 2>"$work/err" & recorder=$!
+	until says err recording || ! kill -0 $recorder 2>/dev/null; do sleep 0.05; done
+	perf record -F 99 -g -o "$work/beside" -- sh -c 'for i in 1 2 3 4 5 6 7 8 9; do ls / | cat; done' \
+		>"$work/out" 2>&1 && perf script -i "$work/beside" >"$work/out" 2>&1
+	claim "$claim" $?
+	wait $recorder
+else
+	skip "$claim" "no perf works here"
+fi
 finish
