@@ -53,11 +53,11 @@ static uint64_t power_of_two_below(uint64_t n)
 	return p;
 }
 
-/* Half the budget for tables and mappings, at most an eighth for the ring: what comes while user
-   space explains other samples, or has no CPU, waits in it, stacks included. */
+/* At most 3/8 of the budget for tables and mappings, at most an eighth for the ring: what comes
+   while user space explains other samples, or has no CPU, waits in it, stacks included. */
 static void set_sizes(struct kernel_half *k, const struct options *opt)
 {
-	uint64_t words = power_of_two_below(opt->memory / 2) / 4;
+	uint64_t words = power_of_two_below(opt->memory / 8 * 3) / 4;
 	uint64_t ring = power_of_two_below(opt->memory / 8);
 
 	if (words < 16384)

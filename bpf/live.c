@@ -11,6 +11,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "bpf/budget.h"
 #include "bpf/finish.h"
 #include "bpf/follow.h"
 #include "bpf/kernel_half.h"
@@ -63,6 +64,7 @@ struct live {
 	struct profile *profile;
 	struct explain *explain;
 	struct sample_labels *labels;
+	struct budget budget;
 	bool is_stopped;
 	int nice; /* before it was raised */
 	bool is_raised;
@@ -133,6 +135,35 @@ static void on_drop(void *ctx, struct process *proc)
 	follower_drop(l->follower, proc);
 }
 
+static uint64_t user_memory(const struct live *l)
+{
+	uint64_t sum = objects_memory(l->objects) + processes_memory(l->processes) +
+		       sample_queue_memory(l->queue) + tables_memory(l->tables);
+
+	if (l->kallsyms)
+		sum += kallsyms_memory(l->kallsyms);
+	if (l->explain)
+		sum += explain_memory(l->explain);
+	if (l->profile)
+		sum += profile_memory(l->profile);
+	return sum;
+}
+
+static uint64_t map_memory(const struct live *l)
+{
+	return kernel_half_memory(&l->kernel) + sideband_memory(l->sideband);
+}
+
+static uint64_t used_memory(void *ctx)
+{
+	return user_memory(ctx) + map_memory(ctx);
+}
+
+static void flush_symbols(void *ctx)
+{
+	objects_flush(((struct live *)ctx)->objects);
+}
+
 static int make_parts(struct live *l, const struct options *opt)
 {
 	struct object_options objects = {
@@ -160,6 +191,9 @@ static int make_parts(struct live *l, const struct options *opt)
 	l->max_queued = opt->memory / 10;
 	processes_on_drop(l->processes, on_drop, l);
 	tables_on_breath(l->tables, on_breath, l);
+	l->budget = (struct budget){
+		.bytes = opt->memory, .used = used_memory, .flush = flush_symbols, .ctx = l
+	};
 	return 0;
 }
 
@@ -358,6 +392,26 @@ static bool is_suspect(int end)
 	return end == END_BAD_RULE || end == END_READ_FAULT || end == END_NOT_ADVANCING;
 }
 
+/* The stack of n frames in l->frames. Over the budget a new one is a mark, so that the sample with
+   its time and labels is not lost. */
+static uint32_t stack_of(struct live *l, struct process *proc, uint64_t time_ns, size_t n, int end)
+{
+	enum budget_state state = budget_check(&l->budget, time_ns);
+	uint32_t stack = 0, mark;
+
+	if (state != BUDGET_FAR_OVER)
+		n = explain_stack(l->explain, proc, time_ns, l->frames, n, end, l->locations);
+	if (state == BUDGET_FITS)
+		return profile_stack(l->profile, l->locations, n);
+	if (state == BUDGET_OVER)
+		stack = profile_find_stack(l->profile, l->locations, n);
+	if (stack)
+		return stack;
+	l->counters[MEMORY_OVER_BUDGET]++;
+	mark = explain_mark(l->explain, "[over memory budget]");
+	return profile_stack(l->profile, &mark, 1);
+}
+
 static void add_sample(struct live *l, const struct queued_sample *q)
 {
 	const struct wire_sample *s = q->sample;
@@ -374,8 +428,7 @@ static void add_sample(struct live *l, const struct queued_sample *q)
 				process_recheck(l->processes, proc, is_suspect(end)) ||
 					s->snapshot_reason == END_NO_PROCESS ||
 					s->snapshot_reason == END_NO_MAPPING);
-	n = explain_stack(l->explain, proc, s->time_ns, l->frames, n, end, l->locations);
-	profile_add(l->profile, profile_stack(l->profile, l->locations, n),
+	profile_add(l->profile, stack_of(l, proc, s->time_ns, n, end),
 		    sample_labels_get(l->labels, s, proc, l->processes),
 		    s->time_ns + l->unix_offset_ns, values);
 	if (!l->first_sample_ns)
@@ -470,6 +523,17 @@ void live_counters(struct source *src, uint64_t counters[N_COUNTERS])
 	counters[SYMBOLS_REFUSED] += objects_refused(l->objects);
 }
 
+/* Names are looked for in what the stacks have left of the budget: file after file that is possible
+   in little memory, only slower. */
+static void leave_room(struct live *l)
+{
+	uint64_t budget = l->budget.bytes, least = budget / 32;
+	uint64_t others = used_memory(l) - objects_memory(l->objects);
+
+	if (budget)
+		objects_limit(l->objects, others + least < budget ? budget - others : least);
+}
+
 size_t live_finish(struct source *src, struct profile *p, bool (*is_stopped)(void))
 {
 	static const char *const names[] = {
@@ -481,6 +545,7 @@ size_t live_finish(struct source *src, struct profile *p, bool (*is_stopped)(voi
 	uint64_t counters[N_COUNTERS];
 	size_t n_left = 0;
 
+	leave_room(l);
 	if (l->explain)
 		n_left = explain_symbolize(l->explain, is_stopped);
 	live_counters(src, counters);
@@ -511,14 +576,9 @@ void live_stats(struct source *src, struct live_stats *out)
 	*out = (struct live_stats){
 		.attach_ns = l->start_ns - l->open_ns,
 		.first_sample_ns = l->first_sample_ns ? l->first_sample_ns - l->open_ns : 0,
-		.map_bytes = kernel_half_memory(&l->kernel) + sideband_memory(l->sideband),
-		.user_bytes = objects_memory(l->objects) + processes_memory(l->processes) +
-			      sample_queue_memory(l->queue) + tables_memory(l->tables),
+		.map_bytes = map_memory(l),
+		.user_bytes = user_memory(l),
 	};
-	if (l->kallsyms)
-		out->user_bytes += kallsyms_memory(l->kallsyms);
-	if (l->explain)
-		out->user_bytes += explain_memory(l->explain);
 	add_program(out, l->kernel.skel->progs.cpu_tick);
 	add_program(out, l->kernel.skel->progs.process_fork);
 }

@@ -20,8 +20,8 @@ extern const struct source_ops source_live;
 
 /* No more ticks: everything after this is draining. */
 void live_stop(struct source *src);
-/* Names what is not named yet, until is_stopped (NULL: never) says so, and writes the accounting into
-   the profile. Returns how many locations of files were left without names. */
+/* Names what is not named yet, until is_stopped (NULL: never) says so, and writes the accounting
+   into the profile. Returns how many locations of files were left without names. */
 size_t live_finish(struct source *src, struct profile *p, bool (*is_stopped)(void));
 
 /* The sums of both halves so far, by enum counter. */
@@ -39,7 +39,7 @@ struct live_stats {
 				     none */
 	uint64_t attach_ns;	  /* from source_open() to sampling */
 	uint64_t map_bytes;	  /* BPF maps and the side-band's buffers */
-	uint64_t user_bytes;	  /* of what this source allocated, symbols included */
+	uint64_t user_bytes;	  /* of the profile and all that fills it, symbols included */
 };
 
 void live_stats(struct source *src, struct live_stats *out);

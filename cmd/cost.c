@@ -69,6 +69,9 @@ void cost_print(const struct cost *c, const struct live_stats *stats, uint64_t s
 		fprintf(out, "; %.1f s per million samples", used_s * 1e6 / (double)samples);
 	fprintf(out, "\n  peak memory: %.1f MiB (anonymous and BPF), BPF maps %.1f MiB\n",
 		(double)c->peak_bytes / 0x1p20, (double)stats->map_bytes / 0x1p20);
+	fprintf(out, "  of the memory budget at the end: %.1f MiB, %.1f MiB of it in user space\n",
+		(double)(stats->user_bytes + stats->map_bytes) / 0x1p20,
+		(double)stats->user_bytes / 0x1p20);
 	if (written)
 		fprintf(out, "  written: %" PRIu64 " bytes\n", written);
 	fprintf(out, "  sampling began after %.1f ms", (double)stats->attach_ns / 1e6);

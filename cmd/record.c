@@ -19,7 +19,8 @@
 #include "core/profile.h"
 #include "core/scoped.h"
 
-#define PUMP_MS 200 /* how late the end of a target is seen */
+#define MIN_MEMORY (24 << 20) /* without any stack, kernel symbols included, 22 MiB are in use */
+#define PUMP_MS 200	      /* how late the end of a target is seen */
 
 static int usage(const char *why)
 {
@@ -41,6 +42,8 @@ static int check_options(const struct options *opt)
 		return usage("--user-only and --kernel-only together leave nothing");
 	if (opt->snapshot_size > 64 << 10)
 		return usage("--snapshot-size is at most 64K");
+	if (opt->memory < MIN_MEMORY)
+		return usage("--memory is at least 24M: weft does not run in less");
 	return EXIT_OK;
 }
 
@@ -181,8 +184,7 @@ static int sample(struct recording *r)
 		r->cause = more < 0 ? END_FAILED : END_TARGET_GONE;
 	r->duration_ns = recording_elapsed(r);
 	live_stop(r->src);
-	while (more >= 0 && !is_hurried() &&
-	       (more = source_pump(r->src, r->profile, PUMP_MS)) != 0)
+	while (more >= 0 && !is_hurried() && (more = source_pump(r->src, r->profile, PUMP_MS)) != 0)
 		if (more == -EINTR)
 			more = 1;
 	name_locations(r);

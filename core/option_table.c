@@ -44,7 +44,7 @@ static const struct option_info table[] = {
 	  "and cap 64K)",
 	  NULL, OPTION_SIZE, FIELD(snapshot_size) },
 	{ ON_RECORD, "memory", 0, 0, NULL, "SIZE",
-	  "the one budget for weft's memory and its BPF maps (default 48M)", NULL, OPTION_SIZE,
+	  "the one budget for weft's memory and its BPF maps (default 48M, at least 24M)", NULL, OPTION_SIZE,
 	  FIELD(memory) },
 	/* output */
 	{ ON_RECORD, "output", 'o', 0, NULL, "FILE",

@@ -217,6 +217,11 @@ uint32_t profile_stack(struct profile *p, const uint32_t *locations, size_t n)
 	return add_row(p, p->stacks, locations, n * sizeof(*locations));
 }
 
+uint32_t profile_find_stack(const struct profile *p, const uint32_t *locations, size_t n)
+{
+	return intern_find(p->stacks, locations, n * sizeof(*locations));
+}
+
 static int by_key(const void *a, const void *b)
 {
 	const struct label *x = a, *y = b;

@@ -127,6 +127,8 @@ uint32_t profile_location(struct profile *p, const struct location *l, const str
 void profile_set_lines(struct profile *p, uint32_t location, const struct line *lines, size_t n,
 		       uint16_t set_flags);
 uint32_t profile_stack(struct profile *p, const uint32_t *locations, size_t n); /* leaf first */
+/* Its id when it is there already, else 0; adds nothing. */
+uint32_t profile_find_stack(const struct profile *p, const uint32_t *locations, size_t n);
 uint32_t profile_label_set(struct profile *p, struct label *labels,
 			   size_t n); /* sorts them by key */
 /* Adds to the sample with this stack and these labels. time_ns 0: unknown. */

@@ -193,6 +193,11 @@ size_t explain_stack(struct explain *ex, struct process *proc, uint64_t time_ns,
 	return n_out;
 }
 
+uint32_t explain_mark(struct explain *ex, const char *name)
+{
+	return runtime_named_location(&ex->env, FRAME_MARK, 0, name);
+}
+
 size_t explain_symbolize(struct explain *ex, bool (*is_stopped)(void))
 {
 	size_t n_left = 0;

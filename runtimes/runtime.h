@@ -87,6 +87,8 @@ void explain_free(struct explain *ex);
    [truncated] or [broken: reason] mark as its root. Returns how many. */
 size_t explain_stack(struct explain *ex, struct process *proc, uint64_t time_ns,
 		     const struct wire_frame *frames, size_t n, int end, uint32_t *out);
+/* The location of a mark: what stands for frames, named so. */
+uint32_t explain_mark(struct explain *ex, const char *name);
 /* Names every location that has none yet; call before the profile is exported. It may take long:
    is_stopped (NULL: never) is asked before each location of a file. Returns how many it left
    LOCATION_UNSYMBOLIZED, for another call or another program: build id and address are there. */

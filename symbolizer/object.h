@@ -41,6 +41,10 @@ struct object_options {
 struct objects *objects_new(const struct object_options *opt);
 void objects_free(struct objects *os);
 size_t objects_memory(const struct objects *os);    /* anonymous bytes */
+/* Lowers object_options.memory from now on. */
+void objects_limit(struct objects *os, uint64_t memory);
+/* Drops all symbols and cached names; they are read again when they are asked for. */
+void objects_flush(struct objects *os);
 uint64_t objects_refused(const struct objects *os); /* debug files refused by a safety rule */
 
 /* The object behind an open file (borrowed; it is dup'ed when needed) or bytes (the vdso; copied).

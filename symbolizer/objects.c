@@ -273,3 +273,18 @@ void objects_trim(struct objects *os, const struct object *keep)
 		o->symbols = NULL;
 	}
 }
+
+void objects_flush(struct objects *os)
+{
+	name_cache_flush(os->names);
+	for (size_t i = 0; i < os->n; i++) {
+		symbols_free(os->list[i]->symbols);
+		os->list[i]->symbols = NULL;
+	}
+}
+
+void objects_limit(struct objects *os, uint64_t memory)
+{
+	if (!os->options.memory || memory < os->options.memory)
+		os->options.memory = memory;
+}

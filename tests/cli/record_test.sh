@@ -258,6 +258,41 @@ PYTHON
 else
 	skip "^C on a terminal" "no python3 here"
 fi
+cat >"$work/stacks.c" <<'C'
+/* Two functions call each other by the bits of a counter: every stack is another one. */
+#include <stdlib.h>
+#include <time.h>
+#define WALK(name) __attribute__((noinline)) long name(unsigned long bits, int depth) \
+{ \
+	long n = 0; \
+	if (!depth) \
+		for (volatile int i = 0; i < 3000; i++) ; \
+	else \
+		n = bits & 1 ? go_left(bits >> 1, depth - 1) : go_right(bits >> 1, depth - 1); \
+	__asm__ volatile("" : "+r"(n)); \
+	return n + __COUNTER__; \
+}
+long go_left(unsigned long bits, int depth), go_right(unsigned long bits, int depth);
+WALK(go_left)
+WALK(go_right)
+int main(int argc, char **argv)
+{
+	time_t end = time(NULL) + (argc > 1 ? atoi(argv[1]) : 1);
+	for (unsigned long i = 1; time(NULL) < end; i += 0x9e3779b97f4a7c15)
+		go_left(i, 60);
+	return 0;
+}
+C
+${CC:-cc} -O1 -g -o "$work/stacks" "$work/stacks.c" || exit 1
+run record --memory 23M -d 0.3 -o "$out" -- "$work/stacks" 1
+[ $status = 2 ] && says err "at least 24M"
+claim "a memory budget in which weft does not run is refused, and the least is said" $?
+run record --memory 24M -F 9999 -o "$out" --stats -- "$work/stacks" 4
+sampled=$(gzip -dc "$out" | grep -ao 'ticks.sampled [0-9]*,' | tr -dc 0-9)
+over=$("$weft" report --sample-type samples "$out" | awk '/over memory budget/ { print $1; exit }')
+echo "# $over of $sampled samples over the budget; $(grep -o 'peak memory: [0-9.]* MiB' "$work/err")"
+[ $status = 0 ] && [ "${over:-0}" -gt 100 ] && says err "[over memory budget]" && [ "$(samples "$out")" = "$sampled" ]
+claim "past the memory budget new stacks become one, and no sample is lost" $?
 if command -v script >/dev/null; then
 	script -qec "$weft record -d 2.5 -o $out -- $work/busybee 9" /dev/null </dev/null >"$work/out" 2>"$work/err"
 	grep -qE 'rec 2s · [0-9]+ samples · [0-9]+ lost · .*native [0-9]+%.* · ^C stop' "$work/out" ||
