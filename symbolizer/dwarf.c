@@ -63,10 +63,16 @@ void dwarf_flush(struct dwarf *d)
 	free(d->functions);
 	d->functions = NULL;
 	d->n_functions = d->cap_functions = 0;
-	d->work = 0;
+	if (has_work(d))
+		d->work = 0;
 	d->memory = 0;
 	if (d->in.alt)
 		dwarf_flush(d->in.alt);
+}
+
+bool dwarf_is_spent(const struct dwarf *d)
+{
+	return !has_work(d);
 }
 
 size_t dwarf_memory(const struct dwarf *d)

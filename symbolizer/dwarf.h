@@ -44,8 +44,10 @@ int dwarf_new(const struct dwarf_input *in, struct dwarf **out);
 void dwarf_free(struct dwarf *d);
 /* Innermost first. Returns how many frames; 0: this address is in no unit. */
 size_t dwarf_find(struct dwarf *d, uint64_t vaddr, struct dwarf_frame *out, size_t max);
-/* Drops what can be built again. */
+/* Drops what can be built again. A file that was read more often than any honest one needs says so
+   for good: it is not read again. */
 void dwarf_flush(struct dwarf *d);
+bool dwarf_is_spent(const struct dwarf *d);
 size_t dwarf_memory(const struct dwarf *d);
 /* What of it dwarf_flush() would free, about. */
 size_t dwarf_droppable(const struct dwarf *d);

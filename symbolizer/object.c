@@ -171,7 +171,8 @@ static struct symbols *need_symbols(struct object *o)
 					    .search = objects_search(o->owner, -1),
 					    .path = o->path,
 					    .room = objects_room(o->owner),
-					    .memory = objects_memory_cap(o->owner) };
+					    .memory = objects_memory_cap(o->owner),
+					    .is_spent = o->is_spent };
 
 		o->symbols = symbols_new(&in);
 	}

@@ -245,6 +245,16 @@ void objects_touch(struct object *o)
 	o->last_used = ++o->owner->clock;
 }
 
+/* Or a file that costs much could be made to cost it again after each trim. */
+static void drop_symbols(struct object *o)
+{
+	if (!o->symbols)
+		return;
+	o->is_spent = symbols_is_spent(o->symbols);
+	symbols_free(o->symbols);
+	o->symbols = NULL;
+}
+
 static struct object *least_used(const struct objects *os, const struct object *keep)
 {
 	struct object *least = NULL;
@@ -269,18 +279,15 @@ void objects_trim(struct objects *os, const struct object *keep)
 	if (name_cache_memory(os->names) > cap / 2)
 		name_cache_flush(os->names);
 	while (objects_memory(os) > cap && (o = least_used(os, keep))) {
-		symbols_free(o->symbols);
-		o->symbols = NULL;
+		drop_symbols(o);
 	}
 }
 
 void objects_flush(struct objects *os)
 {
 	name_cache_flush(os->names);
-	for (size_t i = 0; i < os->n; i++) {
-		symbols_free(os->list[i]->symbols);
-		os->list[i]->symbols = NULL;
-	}
+	for (size_t i = 0; i < os->n; i++)
+		drop_symbols(os->list[i]);
 }
 
 void objects_limit(struct objects *os, uint64_t memory)

@@ -28,6 +28,7 @@ struct object {
 	struct debug_file debug; /* .map NULL: none */
 	bool is_debug_searched;
 	struct elf_bytes debug_frame; /* when it had to be decompressed */
+	bool is_spent;		      /* its DWARF cost too much work once: not read again */
 	struct symbols *symbols;      /* NULL: not asked yet, or dropped to save memory */
 	uint64_t last_used;	      /* of the owner's clock */
 	struct object *next;	      /* of the same hash */

@@ -29,6 +29,7 @@ struct unpacked { /* the DWARF of one file, with its sections */
 
 struct symbols {
 	struct symtab *tables[N_TABLES];
+	bool is_spent;
 	bool is_whole; /* a table has the private functions too */
 	struct function_ranges ranges;
 	struct plt *plt;
@@ -153,7 +154,9 @@ struct symbols *symbols_new(const struct symbols_input *in)
 		return NULL;
 	s->room = in->room;
 	s->memory_cap = in->memory;
-	open_dwarf(s, in);
+	s->is_spent = in->is_spent;
+	if (!in->is_spent)
+		open_dwarf(s, in);
 	symtab_new(in->elf, ".symtab", &s->tables[TABLE_SYMTAB]);
 	if (in->debug->map)
 		symtab_new(&in->debug->elf, ".symtab", &s->tables[TABLE_DEBUG_FILE]);
@@ -371,6 +374,12 @@ bool symbols_function(struct symbols *s, uint64_t vaddr, uint64_t *start, uint64
 const char *symbols_source(const struct symbols *s)
 {
 	return s->source;
+}
+
+bool symbols_is_spent(const struct symbols *s)
+{
+	return s->is_spent || (s->main.dwarf && dwarf_is_spent(s->main.dwarf)) ||
+	       (s->alt.dwarf && dwarf_is_spent(s->alt.dwarf));
 }
 
 size_t symbols_memory(const struct symbols *s)

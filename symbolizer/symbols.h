@@ -28,6 +28,7 @@ struct symbols_input {
 	const char *path;
 	struct elf_room *room; /* for decompressed sections; shared by all objects */
 	uint64_t memory;       /* cap for what is unpacked or built; 0 is none */
+	bool is_spent;	       /* as symbols_is_spent() said before: do without DWARF */
 };
 
 struct symbols *symbols_new(const struct symbols_input *in);
@@ -40,6 +41,8 @@ size_t symbols_find(struct symbols *s, struct name_cache *names, uint64_t vaddr,
 bool symbols_function(struct symbols *s, uint64_t vaddr, uint64_t *start, uint64_t *size);
 /* As object_symbol_source() says. */
 const char *symbols_source(const struct symbols *s);
+/* Has its DWARF cost more work than it may? */
+bool symbols_is_spent(const struct symbols *s);
 size_t symbols_memory(const struct symbols *s);
 
 #endif
