@@ -7,7 +7,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/epoll.h>
-#include <sys/resource.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -15,6 +14,7 @@
 #include "bpf/finish.h"
 #include "bpf/follow.h"
 #include "bpf/kernel_half.h"
+#include "bpf/priority.h"
 #include "bpf/sample_labels.h"
 #include "bpf/sample_queue.h"
 #include "bpf/sideband.h"
@@ -31,7 +31,6 @@
 
 #define MAX_STACK (MAX_KERNEL_FRAMES + MAX_USER_FRAMES)
 #define NS_PER_S UINT64_C(1000000000)
-#define LIVE_NICE (-15)
 /* Records are stamped a little before they can be read; a time this long past is complete. */
 #define SETTLE_NS 500000
 /* Between two looks into the buffers: a storm of events must not mean a storm of wake-ups. */
@@ -66,8 +65,7 @@ struct live {
 	struct sample_labels *labels;
 	struct budget budget;
 	bool is_stopped;
-	int nice; /* before it was raised */
-	bool is_raised;
+	struct priority priority;
 	uint64_t open_ns, start_ns, first_sample_ns, last_pump_ns, last_expire_ns;
 	uint64_t unix_offset_ns;       /* CLOCK_REALTIME - CLOCK_MONOTONIC */
 	uint64_t counters[N_COUNTERS]; /* what is counted here and nowhere else */
@@ -98,21 +96,14 @@ static int on_record(void *ctx, void *record, size_t len)
 	return l->ring_left > 0 ? 0 : -EAGAIN;
 }
 
-/* Up to max bytes, no more than fits the ring at once: while it fills as fast as it is emptied,
- * which targets can bring about, it would never be empty, and what is taken out of it would have no
- * limit. */
-static void read_ring(struct live *l, size_t max)
-{
-	l->ring_left = (int64_t)max;
-	if (max)
-		ring_buffer__consume(l->ring);
-}
-
-/* What came since the last time, into the queues in order. */
+/* What came since the last time, into the queues in order. Up to max bytes of samples: while the
+   ring fills as fast as it is emptied, which targets can bring about, it would never be empty. */
 static void take_over(struct live *l, size_t max)
 {
 	sideband_read(l->sideband);
-	read_ring(l, max);
+	l->ring_left = (int64_t)max;
+	if (max)
+		ring_buffer__consume(l->ring);
 	sample_queue_sort(l->queue);
 }
 
@@ -233,22 +224,6 @@ static int watch(struct live *l)
 	return sideband_watch(l->sideband, l->epoll_fd);
 }
 
-/* When every CPU is busy with targets, the tables of a new one would come too late. Takes
-   CAP_SYS_NICE; without it weft waits its turn. Threads that are started later inherit it. */
-static void raise_priority(struct live *l)
-{
-	l->nice = getpriority(PRIO_PROCESS, 0);
-	l->is_raised = l->nice > LIVE_NICE && setpriority(PRIO_PROCESS, 0, LIVE_NICE) == 0;
-}
-
-/* What is left to do is not urgent: targets that still run come first. */
-static void restore_priority(struct live *l)
-{
-	if (l->is_raised)
-		setpriority(PRIO_PROCESS, 0, l->nice);
-	l->is_raised = false;
-}
-
 /* What the targets that run already have mapped, before they are sampled. */
 static void begin_targets(struct live *l)
 {
@@ -270,7 +245,7 @@ static int open_with(struct live *l, const struct options *opt)
 	l->epoll_fd = -1;
 	l->open_ns = now_ns();
 	l->unix_offset_ns = clock_ns(CLOCK_REALTIME) - l->open_ns;
-	raise_priority(l);
+	priority_raise(&l->priority);
 	begin_kallsyms(l, opt);
 	err = kernel_half_open(&l->kernel, opt);
 	if (err)
@@ -308,7 +283,7 @@ static void live_close(struct source *src)
 	struct live *l = src->priv;
 
 	end_kallsyms(l);
-	restore_priority(l);
+	priority_restore(&l->priority);
 	kernel_half_stop(&l->kernel);
 	processes_free(l->processes);
 	explain_free(l->explain);
@@ -506,7 +481,7 @@ void live_stop(struct source *src)
 	struct live *l = src->priv;
 
 	kernel_half_stop(&l->kernel);
-	restore_priority(l);
+	priority_restore(&l->priority);
 	l->is_stopped = true;
 }
 
