@@ -40,7 +40,7 @@ struct object_options {
 /* The cache of objects. */
 struct objects *objects_new(const struct object_options *opt);
 void objects_free(struct objects *os);
-size_t objects_memory(const struct objects *os);    /* anonymous bytes */
+size_t objects_memory(const struct objects *os); /* anonymous bytes */
 /* Lowers object_options.memory from now on. */
 void objects_limit(struct objects *os, uint64_t memory);
 /* Drops all symbols and cached names; they are read again when they are asked for. */
