@@ -16,6 +16,8 @@
 
 #include "bpf/cpus.h"
 #include "bpf/shared.h"
+#include "bpf/live.h"
+#include "core/clock.h"
 #include "core/log.h"
 #include "core/options.h"
 #include "core/scoped.h"
@@ -24,7 +26,6 @@
 #define DEFAULT_FREQ 99
 #define MAX_PROCESSES 8192 /* known to the kernel half at a time; further ones send snapshots */
 #define INITIAL_PID_NAMESPACE 0xEFFFFFFC /* its inode: PROC_PID_INIT_INO in linux/proc_ns.h */
-#define NS_PER_S UINT64_C(1000000000)
 /* Ticks per sample, the root of 3: far from every simple fraction, so that the grid of ticks stays
    with no multiple or fraction of the sampling period; see jitter.bpf.h. */
 #define TICKS_PER_SAMPLE 1.7320508075688772
@@ -308,4 +309,23 @@ uint64_t kernel_half_memory(const struct kernel_half *k)
 		}
 	}
 	return sum;
+}
+
+size_t kernel_half_programs(const struct kernel_half *k, struct live_program *out)
+{
+	const struct bpf_program *const programs[] = { k->skel->progs.cpu_tick,
+						       k->skel->progs.process_fork };
+	size_t n = 0;
+
+	for (size_t i = 0; i < sizeof(programs) / sizeof(*programs); i++) {
+		struct bpf_prog_info info = { 0 };
+		uint32_t len = sizeof(info);
+
+		if (bpf_obj_get_info_by_fd(bpf_program__fd(programs[i]), &info, &len))
+			continue;
+		out[n++] = (struct live_program){ .name = bpf_program__name(programs[i]),
+						  .run_time_ns = info.run_time_ns,
+						  .run_cnt = info.run_cnt };
+	}
+	return n;
 }

@@ -40,4 +40,8 @@ void kernel_half_close(struct kernel_half *k);
 void kernel_half_count(const struct kernel_half *k, uint64_t sums[N_COUNTERS]);
 uint64_t kernel_half_memory(const struct kernel_half *k);
 
+struct live_program;
+/* What the kernel counted of each program; returns how many. */
+size_t kernel_half_programs(const struct kernel_half *k, struct live_program *out);
+
 #endif

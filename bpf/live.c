@@ -3,23 +3,23 @@
 
 #include <bpf/bpf.h>
 #include <errno.h>
-#include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/epoll.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "bpf/budget.h"
 #include "bpf/finish.h"
 #include "bpf/follow.h"
 #include "bpf/kernel_half.h"
+#include "bpf/kernel_symbols.h"
 #include "bpf/priority.h"
 #include "bpf/sample_labels.h"
 #include "bpf/sample_queue.h"
 #include "bpf/sideband.h"
 #include "bpf/tables.h"
 #include "bpf/unwind_maps.h"
+#include "core/clock.h"
 #include "core/log.h"
 #include "core/options.h"
 #include "core/profile.h"
@@ -30,7 +30,6 @@
 #include "weft.skel.h"
 
 #define MAX_STACK (MAX_KERNEL_FRAMES + MAX_USER_FRAMES)
-#define NS_PER_S UINT64_C(1000000000)
 /* Records are stamped a little before they can be read; a time this long past is complete. */
 #define SETTLE_NS 500000
 /* Between two looks into the buffers: a storm of events must not mean a storm of wake-ups. */
@@ -55,10 +54,7 @@ struct live {
 	struct follower *follower;
 	struct finisher *finisher;
 	struct sample_queue *queue;
-	struct kallsyms *kallsyms;
-	int kallsyms_err;
-	pthread_t kallsyms_reader;
-	bool is_reading_kallsyms;
+	struct kernel_symbols kernel_symbols;
 	/* of the profile that is being filled */
 	struct profile *profile;
 	struct explain *explain;
@@ -72,19 +68,6 @@ struct live {
 	struct wire_frame frames[MAX_STACK];
 	uint32_t locations[MAX_STACK + 2];
 };
-
-static uint64_t clock_ns(clockid_t clock)
-{
-	struct timespec t;
-
-	clock_gettime(clock, &t);
-	return (uint64_t)t.tv_sec * NS_PER_S + (uint64_t)t.tv_nsec;
-}
-
-static uint64_t now_ns(void)
-{
-	return clock_ns(CLOCK_MONOTONIC);
-}
 
 static int on_record(void *ctx, void *record, size_t len)
 {
@@ -131,8 +114,8 @@ static uint64_t user_memory(const struct live *l)
 	uint64_t sum = objects_memory(l->objects) + processes_memory(l->processes) +
 		       sample_queue_memory(l->queue) + tables_memory(l->tables);
 
-	if (l->kallsyms)
-		sum += kallsyms_memory(l->kallsyms);
+	if (l->kernel_symbols.symbols)
+		sum += kallsyms_memory(l->kernel_symbols.symbols);
 	if (l->explain)
 		sum += explain_memory(l->explain);
 	if (l->profile)
@@ -188,30 +171,6 @@ static int make_parts(struct live *l, const struct options *opt)
 	return 0;
 }
 
-static void *read_kallsyms(void *ctx)
-{
-	struct live *l = ctx;
-
-	l->kallsyms = kallsyms_load(NULL, &l->kallsyms_err);
-	return NULL;
-}
-
-/* Kernel symbols take as long to read as the kernel half to load: both at once, or the first
-   samples would wait until the processes they are of are gone. */
-static void begin_kallsyms(struct live *l, const struct options *opt)
-{
-	if (!opt->user_only)
-		l->is_reading_kallsyms =
-			!pthread_create(&l->kallsyms_reader, NULL, read_kallsyms, l);
-}
-
-static void end_kallsyms(struct live *l)
-{
-	if (l->is_reading_kallsyms)
-		pthread_join(l->kallsyms_reader, NULL);
-	l->is_reading_kallsyms = false;
-}
-
 static int watch(struct live *l)
 {
 	struct epoll_event ev = { .events = EPOLLIN };
@@ -243,10 +202,11 @@ static int open_with(struct live *l, const struct options *opt)
 	int err;
 
 	l->epoll_fd = -1;
-	l->open_ns = now_ns();
+	l->open_ns = clock_ns(CLOCK_MONOTONIC);
 	l->unix_offset_ns = clock_ns(CLOCK_REALTIME) - l->open_ns;
 	priority_raise(&l->priority);
-	begin_kallsyms(l, opt);
+	if (!opt->user_only)
+		kernel_symbols_begin(&l->kernel_symbols);
 	err = kernel_half_open(&l->kernel, opt);
 	if (err)
 		return err;
@@ -263,9 +223,9 @@ static int open_with(struct live *l, const struct options *opt)
 	}
 	begin_targets(l);
 	/* A target that is released now runs at once; nothing may keep its first events waiting. */
-	end_kallsyms(l);
+	kernel_symbols_wait(&l->kernel_symbols);
 	err = kernel_half_start(&l->kernel, opt);
-	l->start_ns = now_ns();
+	l->start_ns = clock_ns(CLOCK_MONOTONIC);
 	return err;
 }
 
@@ -282,7 +242,6 @@ static void live_close(struct source *src)
 {
 	struct live *l = src->priv;
 
-	end_kallsyms(l);
 	priority_restore(&l->priority);
 	kernel_half_stop(&l->kernel);
 	processes_free(l->processes);
@@ -293,7 +252,7 @@ static void live_close(struct source *src)
 	tables_free(l->tables);
 	unwind_maps_free(l->maps);
 	objects_free(l->objects);
-	kallsyms_free(l->kallsyms);
+	kernel_symbols_deinit(&l->kernel_symbols);
 	sample_queue_free(l->queue);
 	ring_buffer__free(l->ring);
 	sideband_free(l->sideband);
@@ -306,13 +265,7 @@ static void set_header(const struct live *l, struct profile *p)
 {
 	struct profile_header *h = profile_header(p);
 
-	h->sample_types[0] =
-		(struct value_type){ profile_string(p, "samples"), profile_string(p, "count") };
-	h->sample_types[1] =
-		(struct value_type){ profile_string(p, "cpu"), profile_string(p, "nanoseconds") };
-	h->n_sample_types = 2;
-	h->default_sample_type = profile_string(p, "cpu");
-	h->period_type = h->sample_types[1];
+	profile_begin_cpu(p);
 	h->period = (int64_t)l->kernel.period_ns;
 	h->time_ns = (int64_t)(l->start_ns + l->unix_offset_ns);
 }
@@ -321,9 +274,9 @@ static int begin_profile(struct live *l, struct profile *p)
 {
 	if (l->profile)
 		return l->profile == p ? 0 : -EINVAL;
-	if (l->kallsyms_err)
-		log_info("kernel functions have no names: %s", strerror(-l->kallsyms_err));
-	l->explain = explain_new(l->processes, l->objects, l->kallsyms, p);
+	if (l->kernel_symbols.err)
+		log_info("kernel functions have no names: %s", strerror(-l->kernel_symbols.err));
+	l->explain = explain_new(l->processes, l->objects, l->kernel_symbols.symbols, p);
 	l->labels = sample_labels_new(p);
 	if (!l->explain || !l->labels)
 		return -ENOMEM;
@@ -436,12 +389,12 @@ static void merge(struct live *l, uint64_t until_ns)
 static void wait_for_records(struct live *l, int timeout_ms)
 {
 	struct epoll_event events[8];
-	uint64_t since = now_ns() - l->last_pump_ns;
+	uint64_t since = clock_ns(CLOCK_MONOTONIC) - l->last_pump_ns;
 
 	if (since < MIN_PUMP_NS)
 		usleep((useconds_t)((MIN_PUMP_NS - since) / 1000));
 	epoll_wait(l->epoll_fd, events, 8, timeout_ms);
-	l->last_pump_ns = now_ns();
+	l->last_pump_ns = clock_ns(CLOCK_MONOTONIC);
 }
 
 static int live_pump(struct source *src, struct profile *p, int timeout_ms)
@@ -454,7 +407,7 @@ static int live_pump(struct source *src, struct profile *p, int timeout_ms)
 		return err;
 	if (!l->is_stopped)
 		wait_for_records(l, timeout_ms);
-	now = now_ns();
+	now = clock_ns(CLOCK_MONOTONIC);
 	take_over(l, bpf_map__max_entries(l->kernel.skel->maps.ring));
 	merge(l, l->is_stopped ? UINT64_MAX : now - SETTLE_NS);
 	follower_flush(l->follower);
@@ -526,22 +479,8 @@ size_t live_finish(struct source *src, struct profile *p, bool (*is_stopped)(voi
 	live_counters(src, counters);
 	for (int i = 0; i < N_COUNTERS; i++)
 		profile_count(p, names[i], counters[i]);
-	profile_header(p)->duration_ns = (int64_t)(now_ns() - l->start_ns);
+	profile_header(p)->duration_ns = (int64_t)(clock_ns(CLOCK_MONOTONIC) - l->start_ns);
 	return n_left;
-}
-
-static void add_program(struct live_stats *out, const struct bpf_program *prog)
-{
-	struct bpf_prog_info info = { 0 };
-	uint32_t len = sizeof(info);
-
-	if (bpf_obj_get_info_by_fd(bpf_program__fd(prog), &info, &len))
-		return;
-	out->programs[out->n_programs++] = (struct live_program){
-		.name = bpf_program__name(prog),
-		.run_time_ns = info.run_time_ns,
-		.run_cnt = info.run_cnt,
-	};
 }
 
 void live_stats(struct source *src, struct live_stats *out)
@@ -554,6 +493,5 @@ void live_stats(struct source *src, struct live_stats *out)
 		.map_bytes = map_memory(l),
 		.user_bytes = user_memory(l),
 	};
-	add_program(out, l->kernel.skel->progs.cpu_tick);
-	add_program(out, l->kernel.skel->progs.process_fork);
+	out->n_programs = kernel_half_programs(&l->kernel, out->programs);
 }

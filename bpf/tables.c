@@ -3,9 +3,9 @@
 
 #include <errno.h>
 #include <stdlib.h>
-#include <time.h>
 
 #include "bpf/unwind_maps.h"
+#include "core/clock.h"
 #include "core/log.h"
 #include "symbolizer/object.h"
 
@@ -40,14 +40,6 @@ struct tables {
 	void (*breathe)(void *ctx);
 	void *breathe_ctx;
 };
-
-static uint64_t now_ns(void)
-{
-	struct timespec t;
-
-	clock_gettime(CLOCK_MONOTONIC_COARSE, &t);
-	return (uint64_t)t.tv_sec * 1000000000 + (uint64_t)t.tv_nsec;
-}
 
 struct tables *tables_new(struct unwind_maps *maps, size_t host_budget)
 {
@@ -238,7 +230,7 @@ static void build(struct entry *e, uint64_t now)
 struct object_table tables_get(struct tables *ts, struct object *o)
 {
 	struct entry *e = entry_of(ts, o);
-	uint64_t now = now_ns();
+	uint64_t now = clock_ns(CLOCK_MONOTONIC_COARSE);
 
 	if (!e || !e->has_cfi)
 		return (struct object_table){ 0 };

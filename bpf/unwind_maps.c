@@ -6,10 +6,10 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
-#include <time.h>
 
 #include "bpf/shared.h"
 #include "bpf/word_pool.h"
+#include "core/clock.h"
 #include "unwinders/cfi.h"
 
 struct vector {
@@ -28,14 +28,6 @@ struct unwind_maps {
 	struct vector *vectors;
 	uint32_t last_generation;
 };
-
-static uint64_t now_ns(void)
-{
-	struct timespec t;
-
-	clock_gettime(CLOCK_MONOTONIC, &t);
-	return (uint64_t)t.tv_sec * 1000000000 + (uint64_t)t.tv_nsec;
-}
 
 struct unwind_maps *unwind_maps_new(int words_fd, uint32_t n_words, int processes_fd)
 {
@@ -79,7 +71,7 @@ uint64_t unwind_maps_used(const struct unwind_maps *m)
 
 static uint32_t get_words(struct unwind_maps *m, uint32_t n)
 {
-	word_pool_settle(m->pool, now_ns());
+	word_pool_settle(m->pool, clock_ns(CLOCK_MONOTONIC));
 	return word_pool_get(m->pool, n);
 }
 
@@ -94,7 +86,7 @@ uint32_t unwind_maps_load(struct unwind_maps *m, const struct unwind_table *t)
 
 void unwind_maps_unload(struct unwind_maps *m, uint32_t table, uint32_t n_words)
 {
-	word_pool_put(m->pool, table, n_words, now_ns());
+	word_pool_put(m->pool, table, n_words, clock_ns(CLOCK_MONOTONIC));
 }
 
 const uint32_t *unwind_maps_words(const struct unwind_maps *m, uint32_t table)
@@ -152,7 +144,7 @@ static void vector_free(struct unwind_maps *m, struct vector *v)
 {
 	/* Forks may have copied the entry: a vector that is gone must not look like one. */
 	__atomic_store_n(&vector_words(m, v)->generation, 0, __ATOMIC_RELEASE);
-	word_pool_put(m->pool, v->first, vector_n_words(v->n), now_ns());
+	word_pool_put(m->pool, v->first, vector_n_words(v->n), clock_ns(CLOCK_MONOTONIC));
 	if (v->prev)
 		v->prev->next = v->next;
 	else

@@ -12,17 +12,10 @@
 #include "cmd/output.h"
 #include "cmd/targets.h"
 #include "cmd/verb.h"
+#include "core/clock.h"
 #include "core/log.h"
 #include "core/profile.h"
 #include "core/text.h"
-
-static uint64_t now_ns(clockid_t clock)
-{
-	struct timespec t;
-
-	clock_gettime(clock, &t);
-	return (uint64_t)t.tv_sec * 1000000000 + (uint64_t)t.tv_nsec;
-}
 
 void recording_init(struct recording *r, const struct options *opt)
 {
@@ -30,7 +23,7 @@ void recording_init(struct recording *r, const struct options *opt)
 	if (!r->opt.freq)
 		r->opt.freq = DEFAULT_FREQ;
 	r->has_status_line = isatty(STDERR_FILENO) && !opt->quiet;
-	r->time_ns = (int64_t)now_ns(CLOCK_REALTIME);
+	r->time_ns = (int64_t)clock_ns(CLOCK_REALTIME);
 }
 
 void recording_deinit(struct recording *r)
@@ -97,13 +90,13 @@ int recording_prepare(struct recording *r)
 
 void recording_start_clock(struct recording *r)
 {
-	r->start_ns = now_ns(CLOCK_MONOTONIC);
-	r->time_ns = (int64_t)now_ns(CLOCK_REALTIME);
+	r->start_ns = clock_ns(CLOCK_MONOTONIC);
+	r->time_ns = (int64_t)clock_ns(CLOCK_REALTIME);
 }
 
 uint64_t recording_elapsed(const struct recording *r)
 {
-	return now_ns(CLOCK_MONOTONIC) - r->start_ns;
+	return clock_ns(CLOCK_MONOTONIC) - r->start_ns;
 }
 
 static const char *base_name(const char *path)

@@ -10,6 +10,7 @@
 #include <time.h>
 
 #include "bpf/counters.h"
+#include "core/clock.h"
 #include "core/profile.h"
 #include "runtimes/files.h"
 #include "runtimes/process.h"
@@ -50,10 +51,7 @@ struct unnamed_list {
 
 static uint64_t now(void)
 {
-	struct timespec t;
-
-	clock_gettime(CLOCK_MONOTONIC, &t);
-	return (uint64_t)t.tv_sec * 1000000000 + (uint64_t)t.tv_nsec;
+	return clock_ns(CLOCK_MONOTONIC);
 }
 
 static void jit_free(void *priv)

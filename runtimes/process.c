@@ -276,7 +276,7 @@ struct process *processes_find(struct processes *ps, pid_t pid, uint64_t start_t
 	struct entry *e = *bucket_of(ps, pid);
 
 	if (!time_ns)
-		time_ns = clock_now(CLOCK_MONOTONIC);
+		time_ns = clock_ns(CLOCK_MONOTONIC);
 	while (e && (e->p.pid != pid || !matches(ps, e, start_time_ns, time_ns)))
 		e = e->next;
 	if (!e)
@@ -349,7 +349,7 @@ static void check_some(struct processes *ps)
 
 		for (; e; e = e->next)
 			if (!e->p.exit_time_ns && !table_is_alive(ps, e))
-				e->p.exit_time_ns = clock_now(CLOCK_MONOTONIC);
+				e->p.exit_time_ns = clock_ns(CLOCK_MONOTONIC);
 	}
 }
 

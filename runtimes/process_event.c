@@ -8,7 +8,7 @@
 
 static uint64_t boottime_of(uint64_t monotonic_ns)
 {
-	return monotonic_ns + (clock_now(CLOCK_BOOTTIME) - clock_now(CLOCK_MONOTONIC));
+	return monotonic_ns + (clock_ns(CLOCK_BOOTTIME) - clock_ns(CLOCK_MONOTONIC));
 }
 
 static void inherit(struct processes *ps, struct entry *e, const struct process *parent)

@@ -131,7 +131,7 @@ static int read_again(struct processes *ps, struct entry *e, uint64_t pc)
 	struct reading r = { .ps = ps };
 	int err = table_is_alive(ps, e) ? read_list(ps, e, &r) : -ESRCH;
 	SCOPED(free) struct mapping *list = r.list;
-	uint64_t now = clock_now(CLOCK_MONOTONIC);
+	uint64_t now = clock_ns(CLOCK_MONOTONIC);
 
 	if (err < 0)
 		return err;
@@ -154,11 +154,11 @@ bool table_read_again(struct processes *ps, struct entry *e, uint64_t pc)
 	int err;
 
 	/* Asked for every address that a search tries: a coarse clock will do. */
-	if (e->reread_at_ns && clock_now(CLOCK_MONOTONIC_COARSE) < e->reread_at_ns)
+	if (e->reread_at_ns && clock_ns(CLOCK_MONOTONIC_COARSE) < e->reread_at_ns)
 		return false;
-	start = clock_now(CLOCK_MONOTONIC);
+	start = clock_ns(CLOCK_MONOTONIC);
 	err = read_again(ps, e, pc);
-	end = clock_now(CLOCK_MONOTONIC);
+	end = clock_ns(CLOCK_MONOTONIC);
 	cost = (end - start) * REREAD_COST_FACTOR;
 	e->reread_wait_ns = err > 0 ? REREAD_MIN_NS : e->reread_wait_ns * 2;
 	if (e->reread_wait_ns < REREAD_MIN_NS)

@@ -6,12 +6,10 @@
 #ifndef RUNTIMES_PROCESS_TABLE_H
 #define RUNTIMES_PROCESS_TABLE_H
 
-#include <time.h>
-
 #include "bpf/counters.h"
+#include "core/clock.h"
 #include "runtimes/process.h"
 
-#define NS_PER_S UINT64_C(1000000000)
 /* A fork event and the start time in a sample are read off two clocks one after the other. */
 #define BIRTH_SLACK_NS (2 * NS_PER_S)
 
@@ -39,14 +37,6 @@ struct processes {
 	void (*drop)(void *ctx, struct process *proc);
 	void *drop_ctx;
 };
-
-static inline uint64_t clock_now(clockid_t clock)
-{
-	struct timespec t;
-
-	clock_gettime(clock, &t);
-	return (uint64_t)t.tv_sec * NS_PER_S + (uint64_t)t.tv_nsec;
-}
 
 static inline bool is_near(uint64_t a, uint64_t b, uint64_t slack)
 {

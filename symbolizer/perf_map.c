@@ -8,9 +8,9 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
-#include <time.h>
 #include <unistd.h>
 
+#include "core/clock.h"
 #include "core/filemap.h"
 #include "core/located.h"
 #include "core/scoped.h"
@@ -187,18 +187,10 @@ static int refresh_dump(struct perf_map *m, struct dump *d)
 	return map ? jitdump_read(&d->state, filemap_data(map), filemap_len(map), m->symbols) : err;
 }
 
-static uint64_t now_ns(void)
-{
-	struct timespec ts;
-
-	clock_gettime(CLOCK_MONOTONIC, &ts);
-	return (uint64_t)ts.tv_sec * 1000000000 + (uint64_t)ts.tv_nsec;
-}
-
 /* Lines of a map have no time: they hold from when it was last read without them. */
 int perf_map_refresh(struct perf_map *m)
 {
-	uint64_t now = now_ns();
+	uint64_t now = clock_ns(CLOCK_MONOTONIC);
 	int err = refresh_map(m), n_read = !err;
 
 	for (size_t i = 0; i < m->n_dumps; i++) {
