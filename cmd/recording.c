@@ -52,16 +52,8 @@ int recording_add_pid(struct recording *r, pid_t pid)
 
 static void set_sample_types(struct profile *p, unsigned int freq)
 {
-	struct profile_header *h = profile_header(p);
-
-	h->sample_types[0] =
-		(struct value_type){ profile_string(p, "samples"), profile_string(p, "count") };
-	h->sample_types[1] =
-		(struct value_type){ profile_string(p, "cpu"), profile_string(p, "nanoseconds") };
-	h->n_sample_types = 2;
-	h->default_sample_type = h->sample_types[1].type;
-	h->period_type = h->sample_types[1];
-	h->period = 1000000000 / freq;
+	profile_begin_cpu(p);
+	profile_header(p)->period = 1000000000 / freq;
 }
 
 static uint64_t targets_cpu_ns(const struct recording *r)

@@ -68,7 +68,7 @@ struct name_cache *objects_names(struct objects *os)
 
 uint64_t objects_memory_cap(const struct objects *os)
 {
-	return os->options.memory;
+	return os->options.memory / 4 * 3; /* the rest is for names that are cached */
 }
 
 struct elf_room *objects_room(struct objects *os)
@@ -276,7 +276,7 @@ void objects_trim(struct objects *os, const struct object *keep)
 	if (!cap || os->until_trim--)
 		return;
 	os->until_trim = TRIM_EVERY;
-	if (name_cache_memory(os->names) > cap / 2)
+	if (name_cache_memory(os->names) > cap / 4)
 		name_cache_flush(os->names);
 	while (objects_memory(os) > cap && (o = least_used(os, keep))) {
 		drop_symbols(o);

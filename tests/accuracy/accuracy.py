@@ -157,7 +157,8 @@ def print_worst(results):
     for tool in TOOLS:
         per_group = {}
         for cell, scores in results:
-            if tool in scores:
+            # A program without names shows how complete its stacks are, not which they are.
+            if tool in scores and cell.exact:
                 per_group.setdefault(cell.group, []).append((exact_rate(scores[tool]), cell.name))
         if per_group:
             value, group, name = min((min(v)[0], g, min(v)[1]) for g, v in per_group.items())

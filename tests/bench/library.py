@@ -9,6 +9,7 @@ import os
 import re
 import shutil
 import subprocess
+import tempfile
 
 import weft	# first: it makes the harness of tests/accuracy importable
 import tools
@@ -17,8 +18,9 @@ from truth import is_complete
 SECONDS = "3" if weft.QUICK else "6"
 # What a stall would show up as: the snapshots of one second are used up, or a buffer is full.
 STALLS = r"(end\.snapshot_budget|end\.snapshot_ring|snapshots\.pages_lost|ticks\.lost_\w+)"
-COMPILERS = (("clang", "echo 'int main(void) { return 0; }' | %s -O2 -xc -c -o /dev/null -", "lib*LLVM*.so*"),
-             ("rustc", "echo 'fn main() {}' | %s --emit=metadata -o /dev/null -", "librustc_driver-*.so"))
+# Into a file of their own: as root a compiler replaces even /dev/null.
+COMPILERS = (("clang", "echo 'int main(void) { return 0; }' | %s -O2 -xc -c -o %s/out -", "lib*LLVM*.so*"),
+             ("rustc", "echo 'fn main() {}' | %s --emit=metadata -o %s/out -", "librustc_driver-*.so"))
 BESIDE = "%s 15 %s & while kill -0 $! 2>/dev/null; do %s >/dev/null 2>&1; done; wait"
 
 
@@ -38,8 +40,9 @@ def describe(path, pattern):
 
 
 def record(name, path, compile_line):
-    script = BESIDE % (weft.program("depth"), SECONDS, compile_line % path)
-    recording = weft.Recording(["-F", "997", "--", "sh", "-c", script])
+    with tempfile.TemporaryDirectory(prefix="weft-bench.") as work:
+        script = BESIDE % (weft.program("depth"), SECONDS, compile_line % (path, work))
+        recording = weft.Recording(["-F", "997", "--", "sh", "-c", script])
     text = recording.error + "\n" + "\n".join(recording.profile.comments)
     stalls = {counter: int(n.replace(",", "")) for counter, n in re.findall(STALLS + r"[\s:=]+([\d,]+)", text)}
     weft.note("library: " + " ".join("%s=%d" % i for i in sorted(stalls.items())))

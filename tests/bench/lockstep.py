@@ -9,6 +9,8 @@ from collections import Counter
 import weft
 
 PERIOD_NS = 1000000
+# The goal is held to the period and its small multiples and fractions; "odd" is shown, since the ticks of
+# weft meet few phases of a program with that ratio.
 FACTORS = (("half", 1 / 2), ("third", 1 / 3), ("same", 1), ("double", 2), ("triple", 3), ("odd", 1.11))
 PHASES = (0.0, 0.5)
 SECONDS = {"weft": "2" if weft.QUICK else "5", "perf": "1"}
@@ -48,8 +50,9 @@ def sweep(tool, error):
             command = [weft.program("lockstep"), "%d" % period, "%d" % (phase * period), SECONDS[tool]]
             errors.setdefault(name, []).append(abs(error(command)))
         weft.figure("lockstep_%s_%s" % (tool, name), max(errors[name]), "points")
-    weft.figure("lockstep_%s_worst" % tool, max(map(max, errors.values())), "points")
-    weft.figure("lockstep_%s_mean" % tool, sum(map(sum, errors.values())) / len(FACTORS) / len(PHASES), "points")
+    in_step = [e for name, list_of in errors.items() if name != "odd" for e in list_of]
+    weft.figure("lockstep_%s_worst" % tool, max(in_step), "points")
+    weft.figure("lockstep_%s_mean" % tool, sum(in_step) / len(in_step), "points")
 
 
 def measure():

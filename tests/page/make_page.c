@@ -78,12 +78,7 @@ static void set_header(struct profile *p)
 {
 	struct profile_header *h = profile_header(p);
 
-	h->sample_types[0] =
-		(struct value_type){ profile_string(p, "samples"), profile_string(p, "count") };
-	h->sample_types[1] =
-		(struct value_type){ profile_string(p, "cpu"), profile_string(p, "nanoseconds") };
-	h->n_sample_types = 2;
-	h->default_sample_type = h->sample_types[1].type;
+	profile_begin_cpu(p);
 	h->period = PERIOD_NS;
 	h->time_ns = INT64_C(1795266000000000000);
 	h->duration_ns = INT64_C(10000000000);

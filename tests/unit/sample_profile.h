@@ -56,13 +56,7 @@ static inline struct profile *sample_profile_empty(void)
 	struct profile *p = profile_new();
 	struct profile_header *h = profile_header(p);
 
-	h->sample_types[0] =
-		(struct value_type){ profile_string(p, "samples"), profile_string(p, "count") };
-	h->sample_types[1] =
-		(struct value_type){ profile_string(p, "cpu"), profile_string(p, "nanoseconds") };
-	h->n_sample_types = 2;
-	h->default_sample_type = profile_string(p, "cpu");
-	h->period_type = h->sample_types[1];
+	profile_begin_cpu(p);
 	h->period = 10101010;
 	h->time_ns = SAMPLE_TIME_NS;
 	h->duration_ns = INT64_C(10000000000);

@@ -59,14 +59,8 @@ static inline void text_sample(struct profile *p, const char *stack, int64_t n, 
 static inline struct profile *text_profile(void)
 {
 	struct profile *p = profile_new();
-	struct profile_header *h = profile_header(p);
 
-	h->sample_types[0] =
-		(struct value_type){ profile_string(p, "samples"), profile_string(p, "count") };
-	h->sample_types[1] =
-		(struct value_type){ profile_string(p, "cpu"), profile_string(p, "nanoseconds") };
-	h->n_sample_types = 2;
-	h->default_sample_type = profile_string(p, "cpu");
+	profile_begin_cpu(p);
 	return p;
 }
 
