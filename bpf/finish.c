@@ -17,7 +17,6 @@
 struct finisher {
 	struct processes *ps;
 	struct tables *tables;
-	size_t max_pages;
 	/* of the stack that is being finished */
 	struct process *proc;
 	struct mem *mem; /* made when it is first read */
@@ -25,7 +24,7 @@ struct finisher {
 	uint8_t stack[MAX_SNAPSHOT_PAGES * SNAPSHOT_PAGE];
 };
 
-struct finisher *finisher_new(struct processes *ps, struct tables *tables, size_t max_pages)
+struct finisher *finisher_new(struct processes *ps, struct tables *tables)
 {
 	struct finisher *f = calloc(1, sizeof(*f));
 
@@ -33,7 +32,6 @@ struct finisher *finisher_new(struct processes *ps, struct tables *tables, size_
 		return NULL;
 	f->ps = ps;
 	f->tables = tables;
-	f->max_pages = max_pages;
 	return f;
 }
 
@@ -108,7 +106,6 @@ static void set_stack(struct finisher *f, struct snapshot *s, const struct queue
 		if (s->stack_len < (at + 1) * SNAPSHOT_PAGE)
 			s->stack_len = (at + 1) * SNAPSHOT_PAGE;
 	}
-	s->is_cut = s->stack_len >= f->max_pages * SNAPSHOT_PAGE;
 }
 
 int finish_stack(struct finisher *f, struct process *proc, const struct queued_sample *q,

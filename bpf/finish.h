@@ -12,8 +12,8 @@ struct process;
 struct processes;
 struct tables;
 
-/* Both are borrowed. max_pages: of a snapshot, as the kernel half was told. */
-struct finisher *finisher_new(struct processes *ps, struct tables *tables, size_t max_pages);
+/* Both are borrowed. */
+struct finisher *finisher_new(struct processes *ps, struct tables *tables);
 void finisher_free(struct finisher *f);
 /* Appends frames to the *n of out, up to max; loads the tables of the files it passes. proc may be
    NULL. Returns why the walk ended: enum counter. */

@@ -156,8 +156,7 @@ static int make_parts(struct live *l, const struct options *opt)
 	if (!l->processes || !l->tables)
 		return -ENOMEM;
 	l->follower = follower_new(l->processes, l->maps, l->tables, &l->kernel.targets);
-	l->finisher =
-		finisher_new(l->processes, l->tables, l->kernel.skel->rodata->snapshot_max_pages);
+	l->finisher = finisher_new(l->processes, l->tables);
 	l->queue = sample_queue_new();
 	l->ring = ring_buffer__new(bpf_map__fd(l->kernel.skel->maps.ring), on_record, l, NULL);
 	if (!l->follower || !l->finisher || !l->queue || !l->ring)

@@ -36,7 +36,6 @@ struct snapshot {
 	const uint8_t *stack;
 	size_t stack_len;	   /* a multiple of SNAPSHOT_PAGE */
 	const uint8_t *page_known; /* one byte a page */
-	bool is_cut;		   /* the copy ended before the stack did */
 	bool is_stopped;	   /* the target does not run: read() does for its stacks, too */
 	/* Environment. */
 	void *ctx;

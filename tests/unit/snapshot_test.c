@@ -104,7 +104,6 @@ static int set_up(void **state)
 		.stack = (const uint8_t *)w->stack,
 		.stack_len = sizeof(w->stack),
 		.page_known = w->known,
-		.is_cut = true,
 		.ctx = w,
 		.find = find,
 	};

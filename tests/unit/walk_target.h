@@ -198,7 +198,6 @@ static inline struct snapshot target_snapshot(struct target *t, const struct use
 		.stack = t->stack,
 		.stack_len = sizeof(t->stack),
 		.page_known = t->known,
-		.is_cut = true,
 		.is_stopped = true,
 		.ctx = t,
 		.find = target_find,
