@@ -55,6 +55,8 @@
 	X(MAPS_REREAD, "maps.reread", "times the mappings of a process were read again")  \
 	X(SYMBOLS_REFUSED, "symbols.refused",                                             \
 	  "perf maps or debug files refused by the safety rules")                         \
+	X(JIT_OVER_BUDGET, "jit.over_budget",                                             \
+	  "names of generated code forgotten to stay in the memory budget")               \
 	X(MEMORY_OVER_BUDGET, "memory.over_budget", "things given up to stay in the memory budget")
 
 enum counter {

@@ -5,8 +5,6 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/epoll.h>
-#include <unistd.h>
 
 #include "bpf/budget.h"
 #include "bpf/finish.h"
@@ -19,12 +17,14 @@
 #include "bpf/sideband.h"
 #include "bpf/tables.h"
 #include "bpf/unwind_maps.h"
+#include "bpf/wakeup.h"
 #include "core/clock.h"
 #include "core/log.h"
 #include "core/options.h"
 #include "core/profile.h"
 #include "runtimes/process.h"
 #include "runtimes/runtime.h"
+#include "symbolizer/jit_symbols.h"
 #include "symbolizer/kallsyms.h"
 #include "symbolizer/object.h"
 #include "weft.skel.h"
@@ -32,8 +32,6 @@
 #define MAX_STACK (MAX_KERNEL_FRAMES + MAX_USER_FRAMES)
 /* Records are stamped a little before they can be read; a time this long past is complete. */
 #define SETTLE_NS 500000
-/* Between two looks into the buffers: a storm of events must not mean a storm of wake-ups. */
-#define MIN_PUMP_NS 1000000
 /* Samples and events between two looks into the ring: some 10 ms of snapshots. */
 #define N_SAMPLES_A_BREATH 64
 /* Samples of a process that ended may still be under way for that long. */
@@ -46,7 +44,7 @@ struct live {
 	uint32_t n_since_breath;
 	size_t max_queued; /* bytes of samples taken over while others are explained */
 	int64_t ring_left; /* bytes to read from it before everything else has its turn */
-	int epoll_fd;
+	struct wakeup wakeup;
 	struct objects *objects;
 	struct processes *processes;
 	struct unwind_maps *maps;
@@ -62,7 +60,7 @@ struct live {
 	struct budget budget;
 	bool is_stopped;
 	struct priority priority;
-	uint64_t open_ns, start_ns, first_sample_ns, last_pump_ns, last_expire_ns;
+	uint64_t open_ns, start_ns, first_sample_ns, last_expire_ns;
 	uint64_t unix_offset_ns;       /* CLOCK_REALTIME - CLOCK_MONOTONIC */
 	uint64_t counters[N_COUNTERS]; /* what is counted here and nowhere else */
 	struct wire_frame frames[MAX_STACK];
@@ -162,6 +160,8 @@ static int make_parts(struct live *l, const struct options *opt)
 	if (!l->follower || !l->finisher || !l->queue || !l->ring)
 		return -ENOMEM;
 	l->max_queued = opt->memory / 10;
+	*processes_jit_room(l->processes) =
+		(struct jit_room){ .max = opt->memory / 4, .max_each = opt->memory / 8 };
 	processes_on_drop(l->processes, on_drop, l);
 	tables_on_breath(l->tables, on_breath, l);
 	l->budget = (struct budget){
@@ -172,14 +172,11 @@ static int make_parts(struct live *l, const struct options *opt)
 
 static int watch(struct live *l)
 {
-	struct epoll_event ev = { .events = EPOLLIN };
+	int err = wakeup_open(&l->wakeup);
 
-	l->epoll_fd = epoll_create1(EPOLL_CLOEXEC);
-	if (l->epoll_fd < 0)
-		return -errno;
-	if (epoll_ctl(l->epoll_fd, EPOLL_CTL_ADD, ring_buffer__epoll_fd(l->ring), &ev) < 0)
-		return -errno;
-	return sideband_watch(l->sideband, l->epoll_fd);
+	if (!err)
+		err = wakeup_add(&l->wakeup, ring_buffer__epoll_fd(l->ring));
+	return err ? err : sideband_watch(l->sideband, l->wakeup.epoll_fd);
 }
 
 /* What the targets that run already have mapped, before they are sampled. */
@@ -200,7 +197,7 @@ static int open_with(struct live *l, const struct options *opt)
 {
 	int err;
 
-	l->epoll_fd = -1;
+	l->wakeup.epoll_fd = -1;
 	l->open_ns = clock_ns(CLOCK_MONOTONIC);
 	l->unix_offset_ns = clock_ns(CLOCK_REALTIME) - l->open_ns;
 	priority_raise(&l->priority);
@@ -255,8 +252,7 @@ static void live_close(struct source *src)
 	sample_queue_free(l->queue);
 	ring_buffer__free(l->ring);
 	sideband_free(l->sideband);
-	if (l->epoll_fd >= 0)
-		close(l->epoll_fd);
+	wakeup_close(&l->wakeup);
 	kernel_half_close(&l->kernel);
 }
 
@@ -385,17 +381,6 @@ static void merge(struct live *l, uint64_t until_ns)
 	}
 }
 
-static void wait_for_records(struct live *l, int timeout_ms)
-{
-	struct epoll_event events[8];
-	uint64_t since = clock_ns(CLOCK_MONOTONIC) - l->last_pump_ns;
-
-	if (since < MIN_PUMP_NS)
-		usleep((useconds_t)((MIN_PUMP_NS - since) / 1000));
-	epoll_wait(l->epoll_fd, events, 8, timeout_ms);
-	l->last_pump_ns = clock_ns(CLOCK_MONOTONIC);
-}
-
 static int live_pump(struct source *src, struct profile *p, int timeout_ms)
 {
 	struct live *l = src->priv;
@@ -405,7 +390,7 @@ static int live_pump(struct source *src, struct profile *p, int timeout_ms)
 	if (err)
 		return err;
 	if (!l->is_stopped)
-		wait_for_records(l, timeout_ms);
+		wakeup_wait(&l->wakeup, timeout_ms);
 	now = clock_ns(CLOCK_MONOTONIC);
 	take_over(l, bpf_map__max_entries(l->kernel.skel->maps.ring));
 	merge(l, l->is_stopped ? UINT64_MAX : now - SETTLE_NS);
@@ -448,6 +433,7 @@ void live_counters(struct source *src, uint64_t counters[N_COUNTERS])
 	counters[EVENTS_LOST] += sideband_lost(l->sideband);
 	counters[TABLES_OVER_BUDGET] += tables_over_budget(l->tables);
 	counters[SYMBOLS_REFUSED] += objects_refused(l->objects);
+	counters[JIT_OVER_BUDGET] += processes_jit_room(l->processes)->n_forgotten;
 }
 
 /* Names are looked for in what the stacks have left of the budget: file after file that is possible

@@ -11,10 +11,12 @@
 
 #include "bpf/counters.h"
 #include "core/clock.h"
+#include "core/log.h"
 #include "core/profile.h"
 #include "runtimes/files.h"
 #include "runtimes/process.h"
 #include "runtimes/runtime.h"
+#include "symbolizer/jit_symbols.h"
 #include "symbolizer/perf_map.h"
 
 /*
@@ -77,7 +79,8 @@ static struct jit *jit_of(const struct runtime_env *env, struct process *proc)
 	proc->jit_free = jit_free;
 	proc->jit_names = processes_unique(env->processes);
 	if (proc->root && proc->root->fd >= 0 && process_credentials(env->processes, proc))
-		jit->map = perf_map_new(proc->root->fd, proc->ns_pid, proc->uid);
+		jit->map = perf_map_new(proc->root->fd, proc->ns_pid, proc->uid,
+					processes_jit_room(env->processes));
 	return jit->map ? jit : NULL;
 }
 
@@ -104,6 +107,16 @@ static void find_jitdumps(const struct runtime_env *env, const struct process *p
 	}
 }
 
+static void say_forgotten(const struct process *proc, struct jit_room *room)
+{
+	if (!room->n_forgotten || room->was_said)
+		return;
+	room->was_said = true;
+	log_info("pid %d names more generated code than its share of the memory budget can hold: "
+		 "the oldest names are forgotten; give more by --memory",
+		 proc->pid);
+}
+
 /* Reads what was added to the maps, unless that was done just now. */
 static bool refresh(const struct runtime_env *env, struct process *proc, struct jit *jit)
 {
@@ -123,6 +136,7 @@ static bool refresh(const struct runtime_env *env, struct process *proc, struct 
 		processes_count(env->processes, SYMBOLS_REFUSED);
 	}
 	proc->jit_memory = perf_map_memory(jit->map);
+	say_forgotten(proc, processes_jit_room(env->processes));
 	max = jit->has_names ? REFRESH_MAX_NS : SEARCH_MAX_NS;
 	if (perf_map_count(jit->map) == before) {
 		jit->wait_ns = jit->wait_ns * 2 < max ? jit->wait_ns * 2 : max;

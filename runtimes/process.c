@@ -127,6 +127,11 @@ uint32_t processes_unique(struct processes *ps)
 	return ++ps->last_unique;
 }
 
+struct jit_room *processes_jit_room(struct processes *ps)
+{
+	return &ps->jit_room;
+}
+
 void processes_count(struct processes *ps, int counter)
 {
 	ps->counters[counter]++;

@@ -16,6 +16,7 @@
 #include <stdint.h>
 #include <sys/types.h>
 
+struct jit_room;
 struct object;
 struct objects;
 struct root;
@@ -110,6 +111,9 @@ void processes_expire(struct processes *ps, uint64_t before_ns);
 size_t processes_memory(const struct processes *ps);
 /* Counts of enum counter things that happened here (FILES_GONE, FILES_BAD, MAPS_REREAD). */
 const uint64_t *processes_counters(const struct processes *ps);
+/* What the names of all processes' generated code may take (symbolizer/jit_symbols.h); no limit
+   at first. */
+struct jit_room *processes_jit_room(struct processes *ps);
 /* A number never given out before: generations and the like. */
 uint32_t processes_unique(struct processes *ps);
 /* Counts one more of them. */

@@ -9,6 +9,7 @@
 #include "bpf/counters.h"
 #include "core/clock.h"
 #include "runtimes/process.h"
+#include "symbolizer/jit_symbols.h"
 
 /* A fork event and the start time in a sample are read off two clocks one after the other. */
 #define BIRTH_SLACK_NS (2 * NS_PER_S)
@@ -33,6 +34,7 @@ struct processes {
 	uint32_t last_unique;
 	uint64_t n_lost; /* records of the kernel's, so far */
 	uint64_t tick_ns;
+	struct jit_room jit_room;
 	uint64_t counters[N_COUNTERS];
 	void (*drop)(void *ctx, struct process *proc);
 	void *drop_ctx;

@@ -29,9 +29,14 @@ struct jit_symbols {
 	uint32_t *order;
 	uint64_t *max_end;
 	size_t n_ordered, cap_ordered;
+	struct jit_room *room; /* NULL: none */
+	size_t counted;	       /* bytes in room->used that are ours */
 };
 
-struct jit_symbols *jit_symbols_new(void)
+/* With its place in the order. */
+#define RANGE_LEN (sizeof(struct range) + sizeof(uint32_t) + sizeof(uint64_t))
+
+struct jit_symbols *jit_symbols_new(struct jit_room *room)
 {
 	struct jit_symbols *s = calloc(1, sizeof(*s));
 
@@ -39,6 +44,8 @@ struct jit_symbols *jit_symbols_new(void)
 		free(s);
 		return NULL;
 	}
+	if (s)
+		s->room = room;
 	return s;
 }
 
@@ -46,6 +53,8 @@ void jit_symbols_free(struct jit_symbols *s)
 {
 	if (!s)
 		return;
+	if (s->room)
+		s->room->used -= s->counted;
 	intern_free(s->text);
 	free(s->ranges);
 	free(s->lines);
@@ -61,22 +70,125 @@ size_t jit_symbols_count(const struct jit_symbols *s)
 
 size_t jit_symbols_memory(const struct jit_symbols *s)
 {
-	return sizeof(*s) + intern_memory(s->text) + s->cap * sizeof(*s->ranges) +
-	       s->cap_lines * sizeof(*s->lines) +
-	       s->cap_ordered * (sizeof(*s->order) + sizeof(*s->max_end));
+	return sizeof(*s) + intern_memory(s->text) + s->cap * RANGE_LEN +
+	       s->cap_lines * sizeof(*s->lines);
+}
+
+/* Would that much more still be in the share? */
+static bool has_room(const struct jit_symbols *s, size_t more)
+{
+	size_t own = jit_symbols_memory(s) + more;
+
+	return !s->room || !s->room->max ||
+	       (own <= s->room->max_each && own + s->room->used - s->counted <= s->room->max);
+}
+
+/* To be called after every change. */
+static void tell_room(struct jit_symbols *s)
+{
+	size_t memory = jit_symbols_memory(s);
+
+	if (s->room)
+		s->room->used += memory - s->counted;
+	s->counted = memory;
+}
+
+static uint32_t copy_text(struct intern *to, const struct intern *from, uint32_t id)
+{
+	size_t len;
+	const char *text = intern_get(from, id, &len);
+
+	return text ? intern_add(to, text, len) : 0;
+}
+
+/* Forgets the lines of the ranges that went, and takes the texts of those that stay to `text`. */
+static void keep_lines(struct jit_symbols *s, size_t first, struct intern *text)
+{
+	s->n_lines -= first;
+	s->first_pending -= first;
+	if (s->n_lines)
+		memmove(s->lines, s->lines + first, s->n_lines * sizeof(*s->lines));
+	for (size_t i = 0; i < s->n_lines; i++)
+		s->lines[i].file = copy_text(text, s->text, s->lines[i].file);
+}
+
+/* Forgets the oldest n ranges. The tables stay as large as they are until none is left. */
+static void forget(struct jit_symbols *s, size_t n)
+{
+	size_t first_line = n < s->n ? s->ranges[n].first_line : s->first_pending;
+	struct intern *text = intern_new();
+
+	if (!text)
+		return;
+	keep_lines(s, first_line, text);
+	s->n -= n;
+	for (size_t i = 0; i < s->n; i++) {
+		struct range *r = &s->ranges[i];
+
+		*r = s->ranges[n + i];
+		r->name = copy_text(text, s->text, r->name);
+		if (r->first_line < first_line) /* it was moved; its lines are older */
+			r->n_lines = 0;
+		r->first_line -= r->n_lines ? (uint32_t)first_line : r->first_line;
+	}
+	intern_free(s->text);
+	s->text = text;
+	s->n_ordered = 0;
+	if (!s->n) {
+		free(s->ranges);
+		free(s->order);
+		free(s->max_end);
+		s->ranges = NULL;
+		s->order = NULL;
+		s->max_end = NULL;
+		s->cap = s->cap_ordered = 0;
+	}
+	if (!s->n_lines) {
+		free(s->lines);
+		s->lines = NULL;
+		s->cap_lines = 0;
+	}
+	if (s->room)
+		s->room->n_forgotten += n;
+	tell_room(s);
+}
+
+static size_t next_cap(const struct jit_symbols *s)
+{
+	return s->cap ? s->cap + s->cap / 2 : 64;
+}
+
+/* Makes room for one more range and a text; false when even an empty table has none. */
+static bool make_room(struct jit_symbols *s, size_t len)
+{
+	size_t n = s->n, grown = n == s->cap ? (next_cap(s) - s->cap) * RANGE_LEN : 0;
+
+	if (has_room(s, grown + len))
+		return true;
+	forget(s, n - n / 2);
+	if (has_room(s, len) && s->n < s->cap)
+		return true;
+	forget(s, s->n);
+	if (has_room(s, 64 * RANGE_LEN + len))
+		return true;
+	s->room->n_forgotten++;
+	return false;
 }
 
 uint32_t jit_symbols_text(struct jit_symbols *s, const char *text, size_t len)
 {
 	const char *nul = memchr(text, 0, len);
+	uint32_t id;
 
 	if (nul)
 		len = (size_t)(nul - text);
 	if (len > JIT_MAX_NAME)
 		len = JIT_MAX_NAME;
-	if (!len || intern_memory(s->text) > JIT_MAX_TEXT)
+	if (!len || intern_memory(s->text) > JIT_MAX_TEXT || !has_room(s, len))
 		return 0;
-	return intern_add(s->text, text, len);
+	id = intern_add(s->text, text, len);
+	tell_room(s);
+	return id;
 }
 
 static int add_range(struct jit_symbols *s, const struct range *r)
@@ -84,7 +196,7 @@ static int add_range(struct jit_symbols *s, const struct range *r)
 	if (s->n >= JIT_MAX_SYMBOLS)
 		return -E2BIG;
 	if (s->n == s->cap) {
-		size_t cap = s->cap ? s->cap * 2 : 64;
+		size_t cap = next_cap(s);
 		struct range *ranges = realloc(s->ranges, cap * sizeof(*ranges));
 
 		if (!ranges)
@@ -93,6 +205,7 @@ static int add_range(struct jit_symbols *s, const struct range *r)
 		s->cap = cap;
 	}
 	s->ranges[s->n++] = *r;
+	tell_room(s);
 	return 0;
 }
 
@@ -225,6 +338,10 @@ int jit_symbols_add(struct jit_symbols *s, uint64_t start, uint64_t size, uint64
 		return 0; /* nobody's code */
 	if (s->n >= JIT_MAX_SYMBOLS)
 		return -E2BIG;
+	if (!make_room(s, len < JIT_MAX_NAME ? len : JIT_MAX_NAME)) {
+		s->n_lines = s->first_pending;
+		return 0;
+	}
 	r.name = jit_symbols_text(s, name, len);
 	if (!r.name)
 		return len && *name ? -E2BIG : 0;
@@ -255,8 +372,13 @@ int jit_symbols_lines(struct jit_symbols *s, const struct jit_line *lines, size_
 		return -E2BIG;
 	if (n > s->cap_lines - s->n_lines) {
 		size_t cap = (s->n_lines + n) * 2;
-		struct jit_line *larger = realloc(s->lines, cap * sizeof(*larger));
+		struct jit_line *larger;
 
+		if (!has_room(s, (cap - s->cap_lines) * sizeof(*larger))) {
+			s->room->n_forgotten++;
+			return 0;
+		}
+		larger = realloc(s->lines, cap * sizeof(*larger));
 		if (!larger)
 			return -ENOMEM;
 		s->lines = larger;
@@ -265,15 +387,19 @@ int jit_symbols_lines(struct jit_symbols *s, const struct jit_line *lines, size_
 	if (n)
 		memcpy(s->lines + s->n_lines, lines, n * sizeof(*lines));
 	s->n_lines += n;
+	tell_room(s);
 	return 0;
 }
 
 int jit_symbols_move(struct jit_symbols *s, uint64_t from, uint64_t to, uint64_t size,
 		     uint64_t time_ns)
 {
-	const struct range *old = find(s, from, UINT64_MAX);
+	const struct range *old;
 	struct range r;
 
+	if (!make_room(s, 0))
+		return 0;
+	old = find(s, from, UINT64_MAX);
 	if (!old || old->start != from || !size || size > UINT32_MAX || size > UINT64_MAX - to)
 		return -ENOENT;
 	r = *old;

@@ -16,13 +16,26 @@
 
 struct jit_symbols;
 
+/*
+ * What the names of several processes may take together. Where one more does not fit, the oldest
+ * of its process are forgotten, half of them at once: what stays is newer than all that went, so
+ * no name that stays is of code that was replaced.
+ */
+struct jit_room {
+	size_t max, max_each; /* bytes, of all and of one process; max 0: no limit */
+	size_t used;
+	uint64_t n_forgotten; /* names and line tables */
+	bool was_said;	      /* somebody's, who tells people */
+};
+
 struct jit_line {
 	uint32_t offset; /* from the start of the range */
 	uint32_t line;
 	uint32_t file; /* jit_symbols_text() */
 };
 
-struct jit_symbols *jit_symbols_new(void);
+/* room is borrowed; NULL: only the limits above. */
+struct jit_symbols *jit_symbols_new(struct jit_room *room);
 void jit_symbols_free(struct jit_symbols *s);
 /* 0; -E2BIG over a cap; -ENOMEM. */
 int jit_symbols_add(struct jit_symbols *s, uint64_t start, uint64_t size, uint64_t time_ns,

@@ -47,7 +47,7 @@ struct perf_map {
 	size_t n_dumps;
 };
 
-struct perf_map *perf_map_new(int root_fd, pid_t ns_pid, uid_t uid)
+struct perf_map *perf_map_new(int root_fd, pid_t ns_pid, uid_t uid, struct jit_room *room)
 {
 	struct perf_map *m = calloc(1, sizeof(*m));
 
@@ -56,7 +56,7 @@ struct perf_map *perf_map_new(int root_fd, pid_t ns_pid, uid_t uid)
 	m->uid = uid;
 	m->root_fd = fcntl(root_fd, F_DUPFD_CLOEXEC, 0);
 	snprintf(m->path, sizeof(m->path), "/tmp/perf-%d.map", (int)ns_pid);
-	m->symbols = jit_symbols_new();
+	m->symbols = jit_symbols_new(room);
 	if (!m->symbols) {
 		perf_map_free(m);
 		return NULL;

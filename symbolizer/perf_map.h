@@ -13,11 +13,12 @@
 #include <stdint.h>
 #include <sys/types.h>
 
+struct jit_room;
 struct perf_map;
 
 /* root_fd: the target's root directory; ns_pid: its pid in its own pid namespace; uid: its
- * effective user. */
-struct perf_map *perf_map_new(int root_fd, pid_t ns_pid, uid_t uid);
+ * effective user; room as in jit_symbols.h. */
+struct perf_map *perf_map_new(int root_fd, pid_t ns_pid, uid_t uid, struct jit_room *room);
 /* A jitdump file that the process has mapped (its marker mapping), by path below the root. */
 int perf_map_add_jitdump(struct perf_map *m, const char *path);
 void perf_map_free(struct perf_map *m);

@@ -10,7 +10,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
-	struct jit_symbols *s = jit_symbols_new();
+	struct jit_symbols *s = jit_symbols_new(NULL);
 	struct jitdump d = { 0 };
 	const char *file;
 

@@ -11,7 +11,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
-	struct jit_symbols *s = jit_symbols_new();
+	struct jit_symbols *s = jit_symbols_new(NULL);
 	const char *p = (const char *)data, *end = p + size, *newline;
 	uint64_t time_ns = 0;
 

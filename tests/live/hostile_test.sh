@@ -13,7 +13,9 @@ command -v python3 >/dev/null || { echo "1..0 # SKIP no python3 here"; exit 77; 
 SEED=${SEED:-$$}
 echo "# SEED=$SEED"
 CPU_S=20	# of weft for each batch; what hangs is killed by the kernel then
-MEMORY_MB=112	# anonymous and BPF; the budget is 96
+# Anonymous and BPF memory at the default budget of 48 MiB: what the issue allows for a whole machine that
+# is honest. What the hostile ones force is in it: a perf map its share of 6 MiB, tables of 3 M rows theirs.
+MEMORY_MB=50
 
 cat >"$work/file.c" <<'C'
 static __attribute__((noinline)) long inner(long n)
@@ -71,20 +73,27 @@ batch() {
 		fi
 	done
 	sleep 0.5
-	# The budget is larger than a hostile perf map: what weft does over it has tests of its own.
 	# shellcheck disable=SC2046,SC2086
-	(ulimit -t $CPU_S && exec "$weft" record $(printf -- '-p %s ' $pids) -F 499 -d 2 --memory 96M --stats -o "$work/x.json") \
-		>"$work/out" 2>"$work/err"
+	(ulimit -t $CPU_S && exec "$weft" record $(printf -- '-p %s ' $pids) -F 499 -d 2 --stats -v -o "$work/x.json") \
+		>"$work/out" 2>"$work/err" &
+	weft_pid=$! anonymous=0
+	while now=$(awk '/^RssAnon/ { print $2 }' /proc/$weft_pid/status 2>"$work/null") && [ -n "$now" ]; do
+		anonymous=$((now > anonymous ? now : anonymous))
+		sleep 0.05
+	done
+	wait $weft_pid
 	status=$?
 	# shellcheck disable=SC2086
 	{ kill -9 $pids; wait $pids; } 2>/dev/null
 	pids=
 	[ $status = 0 ]
 	claim "weft lives through $*" $?
-	grep -E 'user CPU|peak memory|samples in' "$work/err" | sed 's/^/# /; s/ · wrote.*//'
-	memory=$(sed -nE 's/.*peak memory: ([0-9]+).*/\1/p' "$work/err")
-	[ "${memory:-9999}" -le $MEMORY_MB ]
-	claim "  in no more than $MEMORY_MB MB" $?
+	cp "$work/err" "$work/said_by_weft"
+	grep -E 'user CPU|samples in' "$work/err" | sed 's/^/# /; s/ · wrote.*//'
+	maps=$(sed -nE 's/.*BPF maps ([0-9.]+) MiB.*/\1/p' "$work/err")
+	memory=$(awk -v kb=$anonymous -v mib="${maps:-999}" 'BEGIN { printf "%.1f", kb * 1024 / 1e6 + mib * 1048576 / 1e6 }')
+	awk -v m="$memory" -v max=$MEMORY_MB 'BEGIN { exit !(m <= max) }'
+	claim "  in no more than $MEMORY_MB MB ($memory)" $?
 	! grep -q opened "$work/said"
 	claim "  and opens no FIFO or device" $?
 	python3 - "$work" >"$work/out" 2>"$work/err" <<'PYTHON'
@@ -120,6 +129,10 @@ PYTHON
 
 batch mappings cyclic wild_stack changing
 batch perf_map threads good fifo device
+grep -q 'jit.over_budget' "$work/said_by_weft" && grep -q 'names more generated code than its share' "$work/said_by_weft"
+claim "  and says that the names of generated code went over their share" $?
+! grep -q 'memory.over_budget' "$work/said_by_weft"
+claim "  while no stack is given up" $?
 batch sections overlap sparse rows
 batch debuglink cut eh_frame symbols dwarf long
 batch noise0 noise1 noise2 noise3 noise4 noise5

@@ -140,7 +140,7 @@ static const char *at(struct jit_symbols *s, uint64_t addr, uint64_t time_ns)
 
 static void loads_moves_and_lines_are_read(void **state)
 {
-	SCOPED(jit_symbols_free) struct jit_symbols *s = jit_symbols_new();
+	SCOPED(jit_symbols_free) struct jit_symbols *s = jit_symbols_new(NULL);
 	struct bytes b = good_dump();
 	struct jitdump d = { 0 };
 	const char *file = NULL;
@@ -169,7 +169,7 @@ static void loads_moves_and_lines_are_read(void **state)
 
 static void a_growing_dump_is_read_record_by_record(void **state)
 {
-	SCOPED(jit_symbols_free) struct jit_symbols *s = jit_symbols_new();
+	SCOPED(jit_symbols_free) struct jit_symbols *s = jit_symbols_new(NULL);
 	struct bytes b = good_dump();
 	struct jitdump d = { 0 };
 
@@ -182,7 +182,7 @@ static void a_growing_dump_is_read_record_by_record(void **state)
 
 static void times_of_the_cpu_are_not_taken_for_times(void **state)
 {
-	SCOPED(jit_symbols_free) struct jit_symbols *s = jit_symbols_new();
+	SCOPED(jit_symbols_free) struct jit_symbols *s = jit_symbols_new(NULL);
 	struct bytes b = { .len = 0 };
 	struct jitdump d = { 0 };
 
@@ -210,7 +210,7 @@ static void what_is_no_dump_is_refused(void **state)
 
 	(void)state;
 	for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
-		SCOPED(jit_symbols_free) struct jit_symbols *s = jit_symbols_new();
+		SCOPED(jit_symbols_free) struct jit_symbols *s = jit_symbols_new(NULL);
 		struct bytes b = good_dump();
 
 		d = (struct jitdump){ 0 };
@@ -232,7 +232,7 @@ static void a_dump_file_follows_the_rules_of_the_map(void **state)
 	assert_non_null(mkdtemp(root));
 	root_fd = open(root, O_PATH | O_DIRECTORY);
 	snprintf(path, sizeof(path), "%s/jit-1.dump", root);
-	m = perf_map_new(root_fd, 1, getuid());
+	m = perf_map_new(root_fd, 1, getuid(), NULL);
 	assert_int_equal(perf_map_add_jitdump(m, "/jit-1.dump"), 0);
 	assert_int_equal(perf_map_refresh(m), -ENOENT);
 	assert_int_equal(symlink("/etc/passwd", path), 0);
@@ -254,7 +254,7 @@ static void a_dump_file_follows_the_rules_of_the_map(void **state)
 
 static void read_exactly(const uint8_t *data, size_t len)
 {
-	SCOPED(jit_symbols_free) struct jit_symbols *s = jit_symbols_new();
+	SCOPED(jit_symbols_free) struct jit_symbols *s = jit_symbols_new(NULL);
 	SCOPED(free) uint8_t *copy = malloc(len ? len : 1);
 	struct jitdump d = { 0 };
 	const char *file;

@@ -18,6 +18,7 @@
 #include <unistd.h>
 
 #include "core/scoped.h"
+#include "symbolizer/jit_symbols.h"
 #include "symbolizer/perf_map.h"
 #include "symbolizer/perf_map_line.h"
 
@@ -41,7 +42,7 @@ static int setup(void **state)
 	assert_int_equal(mkdir(tmp, 0755), 0);
 	snprintf(t->map, sizeof(t->map), "%s/perf-%d.map", tmp, PID);
 	t->root_fd = open(t->root, O_PATH | O_DIRECTORY | O_CLOEXEC);
-	t->m = perf_map_new(t->root_fd, PID, getuid());
+	t->m = perf_map_new(t->root_fd, PID, getuid(), NULL);
 	assert_non_null(t->m);
 	*state = t;
 	return 0;
@@ -244,7 +245,7 @@ static void unsafe_files_are_refused(void **state)
 	/* Root's own files are trusted for everybody. */
 	if (!getuid()) {
 		perf_map_free(t->m);
-		t->m = perf_map_new(t->root_fd, PID, 12345);
+		t->m = perf_map_new(t->root_fd, PID, 12345, NULL);
 		put(t, "w", "1 1 of root\n");
 		assert_int_equal(perf_map_refresh(t->m), 0);
 		make_foreign(t->map);
@@ -277,6 +278,94 @@ static void a_million_overlaps_cost_little(void **state)
 	assert_int_equal(perf_map_refresh(t->m), -E2BIG);
 	for (uint64_t addr = 0; addr < 1000; addr++)
 		assert_non_null(perf_map_find(t->m, addr * 1000, NULL, NULL));
+}
+
+/* Lines first to last - 1, each of 16 bytes of code; the addresses repeat after `wrap` lines. */
+static void write_lines(const char *path, int first, int last, int wrap, int name_len)
+{
+	FILE *f = fopen(path, first ? "a" : "w");
+
+	for (int i = first; i < last; i++)
+		fprintf(f, "%x 10 LazyCompile:~f%0*d file.js:%d\n", i % wrap * 16, name_len, i, i);
+	fclose(f);
+}
+
+static const char *name_at(const struct test *t, int slot)
+{
+	return perf_map_find(t->m, (uint64_t)slot * 16, NULL, NULL);
+}
+
+static void use_room(struct test *t, struct jit_room *room)
+{
+	perf_map_free(t->m);
+	t->m = perf_map_new(t->root_fd, PID, getuid(), room);
+}
+
+static void the_oldest_names_are_forgotten_over_the_share(void **state)
+{
+	struct jit_room room = { .max = 1 << 20, .max_each = 256 << 10 };
+	const int n = 20000, wrap = 15000;
+	struct test *t = *state;
+	char newest[64];
+	int n_named = 0;
+
+	use_room(t, &room);
+	write_lines(t->map, 0, n, wrap, 6);
+	assert_int_equal(perf_map_refresh(t->m), 0);
+	assert_in_range(perf_map_memory(t->m), room.max_each / 4, room.max_each * 5 / 4);
+	assert_in_range(perf_map_memory(t->m) - room.used, 1, 4096); /* its own struct */
+	assert_int_equal(room.n_forgotten + perf_map_count(t->m), n);
+	assert_in_range(perf_map_count(t->m), 1000, n / 2);
+	for (int slot = 0; slot < wrap; slot++) {
+		const char *name = name_at(t, slot);
+
+		/* None, or the newest one there: never that of code that was replaced. */
+		snprintf(newest, sizeof(newest), "f%06d ", slot + wrap < n ? slot + wrap : slot);
+		n_named += name != NULL;
+		if (name)
+			assert_non_null(strstr(name, newest));
+	}
+	assert_int_equal(n_named, perf_map_count(t->m));
+	assert_non_null(name_at(t, (n - 1) % wrap));
+	use_room(t, NULL);
+	assert_int_equal(room.used, 0);
+}
+
+static void one_hostile_map_leaves_room_for_others(void **state)
+{
+	/* As of a budget of 48 MiB. */
+	struct jit_room room = { .max = 12 << 20, .max_each = 6 << 20 };
+	struct test *t = *state;
+	struct perf_map *hostile;
+
+	use_room(t, &room);
+	hostile = t->m;
+	write_lines(t->map, 0, 300000, 300000, 100);
+	assert_int_equal(perf_map_refresh(hostile), 0);
+	assert_in_range(room.used, 0, room.max_each * 5 / 4);
+	assert_in_range(room.n_forgotten, 200000, 299999);
+	/* A large honest one: 30,000 names in 3 MB. */
+	room.n_forgotten = 0;
+	t->m = perf_map_new(t->root_fd, PID, getuid(), &room);
+	write_lines(t->map, 0, 30000, 30000, 60);
+	assert_int_equal(perf_map_refresh(t->m), 0);
+	assert_int_equal(room.n_forgotten, 0);
+	for (int slot = 0; slot < 30000; slot++)
+		assert_non_null(name_at(t, slot));
+	perf_map_free(hostile);
+}
+
+static void without_any_room_names_are_counted(void **state)
+{
+	struct jit_room room = { .max = 1 << 20, .max_each = 1 << 20, .used = 1 << 20 };
+	struct test *t = *state;
+
+	use_room(t, &room);
+	write_lines(t->map, 0, 100, 100, 6);
+	assert_int_equal(perf_map_refresh(t->m), 0);
+	assert_int_equal(room.n_forgotten, 100);
+	assert_int_equal(perf_map_count(t->m), 0);
+	assert_null(name_at(t, 50));
 }
 
 static void lines_are_parsed(void **state)
@@ -352,6 +441,12 @@ int main(void)
 		cmocka_unit_test_setup_teardown(a_link_for_tmp_stays_inside_the_root, setup,
 						teardown),
 		cmocka_unit_test_setup_teardown(a_million_overlaps_cost_little, setup, teardown),
+		cmocka_unit_test_setup_teardown(the_oldest_names_are_forgotten_over_the_share,
+						setup, teardown),
+		cmocka_unit_test_setup_teardown(one_hostile_map_leaves_room_for_others, setup,
+						teardown),
+		cmocka_unit_test_setup_teardown(without_any_room_names_are_counted, setup,
+						teardown),
 		cmocka_unit_test(lines_are_parsed),
 		cmocka_unit_test(survives_mutation),
 	};
