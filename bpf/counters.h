@@ -50,6 +50,8 @@
 	X(FILES_GONE, "files.gone",                                                       \
 	  "files that could not be opened any more: frames keep path and offset")         \
 	X(FILES_BAD, "files.bad", "files that are not what they claim")                   \
+	X(FILES_CUT, "files.cut",                                                         \
+	  "files cut while they were read: nothing more is taken from them")              \
 	X(TABLES_OVER_BUDGET, "tables.over_budget",                                       \
 	  "unwind tables that did not fit the memory budget")                             \
 	X(MAPS_REREAD, "maps.reread", "times the mappings of a process were read again")  \

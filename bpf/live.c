@@ -432,6 +432,7 @@ void live_counters(struct source *src, uint64_t counters[N_COUNTERS])
 	kernel_half_count(&l->kernel, counters);
 	counters[EVENTS_LOST] += sideband_lost(l->sideband);
 	counters[TABLES_OVER_BUDGET] += tables_over_budget(l->tables);
+	counters[FILES_CUT] += objects_cut(l->objects);
 	counters[SYMBOLS_REFUSED] += objects_refused(l->objects);
 	counters[JIT_OVER_BUDGET] += processes_jit_room(l->processes)->n_forgotten;
 }

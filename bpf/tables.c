@@ -211,6 +211,15 @@ static void keep_budget(struct tables *ts, const struct entry *keep)
 	}
 }
 
+/* What was made of bytes that were gone by then looks like a table and is none. */
+static void give_up(struct entry *e)
+{
+	if (e->word)
+		unload(e);
+	free_own_words(e);
+	e->has_cfi = false;
+}
+
 static void build(struct entry *e, uint64_t now)
 {
 	int err = cfi_build(&e->cfi, &e->table);
@@ -237,6 +246,10 @@ struct object_table tables_get(struct tables *ts, struct object *o)
 	e->used_ns = now;
 	if (!e->is_built && now >= e->retry_ns)
 		build(e, now);
+	if (object_is_cut(o)) {
+		give_up(e);
+		return (struct object_table){ 0 };
+	}
 	if (e->is_built && !e->word && now >= e->retry_ns)
 		load(e, now);
 	keep_budget(ts, e);

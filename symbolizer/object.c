@@ -12,6 +12,7 @@
 
 #include "core/filemap.h"
 #include "core/intern.h"
+#include "core/log.h"
 #include "core/profile.h"
 #include "core/text.h"
 #include "symbolizer/name_cache.h"
@@ -161,11 +162,36 @@ static const struct debug_file *need_debug(struct object *o)
 	return &o->debug;
 }
 
-/* The sources of names, opened when they are first needed; NULL without memory. */
+bool object_is_cut(struct object *o)
+{
+	bool is_cut = (o->map && filemap_is_cut(o->map)) ||
+		      (o->debug.map && filemap_is_cut(o->debug.map)) ||
+		      (o->symbols && symbols_is_cut(o->symbols));
+
+	if (is_cut && !o->is_cut) {
+		log_debug("%s was cut while it was read", o->path);
+		objects_count_cut(o->owner);
+		o->is_cut = true;
+	}
+	return o->is_cut;
+}
+
+/* Forgets the names when the file is not what it was; false then. */
+static bool is_still_whole(struct object *o)
+{
+	if (!object_is_cut(o))
+		return true;
+	symbols_free(o->symbols);
+	o->symbols = NULL;
+	return false;
+}
+
+/* The sources of names, opened when they are first needed; NULL without memory, or when the file
+   was cut. */
 static struct symbols *need_symbols(struct object *o)
 {
 	objects_touch(o);
-	if (!o->symbols) {
+	if (!o->symbols && is_still_whole(o)) {
 		struct symbols_input in = { .elf = &o->elf,
 					    .debug = need_debug(o),
 					    .search = objects_search(o->owner, -1),
@@ -176,6 +202,7 @@ static struct symbols *need_symbols(struct object *o)
 
 		o->symbols = symbols_new(&in);
 	}
+	is_still_whole(o);
 	return o->symbols;
 }
 
@@ -242,6 +269,8 @@ size_t object_symbolize(struct object *o, uint64_t vaddr, struct profile *p, str
 		objects_trim(o->owner, o);
 		if (need_symbols(o))
 			n = symbols_find(o->symbols, names, vaddr, lines, MAX_INLINE_DEPTH, &found);
+		if (!is_still_whole(o))
+			n = found = 0;
 		if (!n && o->symbols && name_by_start(o, vaddr, name, sizeof(name), lines)) {
 			found = LOCATION_UNNAMED;
 			n = 1;
@@ -256,7 +285,8 @@ size_t object_symbolize(struct object *o, uint64_t vaddr, struct profile *p, str
 
 bool object_function(struct object *o, uint64_t vaddr, uint64_t *start, uint64_t *size)
 {
-	return need_symbols(o) && symbols_function(o->symbols, vaddr, start, size);
+	return need_symbols(o) && symbols_function(o->symbols, vaddr, start, size) &&
+	       is_still_whole(o);
 }
 
 const char *object_symbol_source(struct object *o)

@@ -2,7 +2,7 @@
 /*
  * One ELF file: its identity, executable segments, sections and symbols. Everything is found lazily
  * and cached; the same file mapped by many processes is one object. The bytes are mapped, not
- * trusted: a file that is cut while it is mapped reads as zeros (core/filemap.h).
+ * trusted: a file that is cut while it is mapped reads as zeros (core/filemap.h), and is given up.
  *
  * Addresses given and taken are ELF virtual addresses.
  */
@@ -46,6 +46,7 @@ void objects_limit(struct objects *os, uint64_t memory);
 /* Drops all symbols and cached names; they are read again when they are asked for. */
 void objects_flush(struct objects *os);
 uint64_t objects_refused(const struct objects *os); /* debug files refused by a safety rule */
+uint64_t objects_cut(const struct objects *os);	    /* of which object_is_cut() is true */
 
 /* The object behind an open file (borrowed; it is dup'ed when needed) or bytes (the vdso; copied).
    path is for people and as the start of debug file searches below root_fd (-1: our own root).
@@ -62,6 +63,10 @@ const char *object_path(const struct object *o);
 const char *object_build_id(const struct object *o); /* lower-case hex, "" when it has none */
 const struct segment *object_segments(const struct object *o, size_t *n);
 uint64_t object_entry(const struct object *o);
+/* Was it, or its debug file, seen to be cut while it is mapped? To be asked after anything was made
+   of its bytes, which may have been zeros then: that has to be thrown away. It is for good, and no
+   names are read any more. */
+bool object_is_cut(struct object *o);
 bool object_is_go(const struct object *o); /* has a Go build id or pclntab */
 /* The virtual address of a file offset inside an executable segment. */
 bool object_vaddr(const struct object *o, uint64_t file_offset, uint64_t *vaddr);

@@ -22,7 +22,7 @@ struct objects {
 	struct object *buckets[N_BUCKETS];
 	struct name_cache *names;
 	struct stat own_root;
-	uint64_t refused;
+	uint64_t refused, n_cut;
 	struct elf_room room; /* for decompressed sections of all objects */
 	uint64_t clock;
 	unsigned int until_trim;
@@ -137,6 +137,8 @@ static struct object *finish_object(struct objects *os, struct object *o, const 
 				    size_t len, int *err)
 {
 	*err = object_init(o, data, len);
+	if (!*err && o->map && filemap_is_cut(o->map))
+		*err = -EBADMSG;
 	if (!*err)
 		*err = add_object(os, o);
 	if (!*err)
@@ -238,6 +240,16 @@ size_t objects_memory(const struct objects *os)
 uint64_t objects_refused(const struct objects *os)
 {
 	return os->refused;
+}
+
+uint64_t objects_cut(const struct objects *os)
+{
+	return os->n_cut;
+}
+
+void objects_count_cut(struct objects *os)
+{
+	os->n_cut++;
 }
 
 void objects_touch(struct object *o)

@@ -28,10 +28,11 @@ struct object {
 	struct debug_file debug; /* .map NULL: none */
 	bool is_debug_searched;
 	struct elf_bytes debug_frame; /* when it had to be decompressed */
-	bool is_spent;		      /* its DWARF cost too much work once: not read again */
-	struct symbols *symbols;      /* NULL: not asked yet, or dropped to save memory */
-	uint64_t last_used;	      /* of the owner's clock */
-	struct object *next;	      /* of the same hash */
+	bool is_cut;
+	bool is_spent;		 /* its DWARF cost too much work once: not read again */
+	struct symbols *symbols; /* NULL: not asked yet, or dropped to save memory */
+	uint64_t last_used;	 /* of the owner's clock */
+	struct object *next;	 /* of the same hash */
 };
 
 /* Reads the headers. 0, -EBADMSG, -ENOTSUP, -ENOMEM. */
@@ -39,6 +40,7 @@ int object_init(struct object *o, const void *data, size_t len);
 void object_free(struct object *o);
 
 struct name_cache *objects_names(struct objects *os);
+void objects_count_cut(struct objects *os);
 /* How debug files are searched for below a root. */
 struct debug_search objects_search(struct objects *os, int root_fd);
 uint64_t objects_memory_cap(const struct objects *os);

@@ -163,7 +163,8 @@ static int refresh_map(struct perf_map *m)
 		jit_symbols_find(m->symbols, 0, 0, NULL,
 				 NULL); /* sorts them, for jit_symbols_has() */
 	}
-	return read_lines(m, filemap_data(map), filemap_len(map));
+	err = read_lines(m, filemap_data(map), filemap_len(map));
+	return !err && filemap_is_cut(map) ? -EBADMSG : err;
 }
 
 static int refresh_dump(struct perf_map *m, struct dump *d)
@@ -184,7 +185,9 @@ static int refresh_dump(struct perf_map *m, struct dump *d)
 		d->ino = st.st_ino;
 	}
 	map = filemap_new(fd, &err);
-	return map ? jitdump_read(&d->state, filemap_data(map), filemap_len(map), m->symbols) : err;
+	if (map)
+		err = jitdump_read(&d->state, filemap_data(map), filemap_len(map), m->symbols);
+	return !err && filemap_is_cut(map) ? -EBADMSG : err;
 }
 
 /* Lines of a map have no time: they hold from when it was last read without them. */

@@ -22,7 +22,8 @@ struct perf_map *perf_map_new(int root_fd, pid_t ns_pid, uid_t uid, struct jit_r
 /* A jitdump file that the process has mapped (its marker mapping), by path below the root. */
 int perf_map_add_jitdump(struct perf_map *m, const char *path);
 void perf_map_free(struct perf_map *m);
-/* Reads what was appended since. 0; -ENOENT no file; -EPERM, -ELOOP, -EINVAL, -E2BIG refused. */
+/* Reads what was appended since. 0; -ENOENT no file; -EPERM, -ELOOP, -EINVAL, -E2BIG refused;
+   -EBADMSG damaged, or cut while it was read. */
 int perf_map_refresh(struct perf_map *m);
 /* The name at addr, borrowed until the next refresh; NULL: none. start and size of its range. */
 const char *perf_map_find(const struct perf_map *m, uint64_t addr, uint64_t *start, uint64_t *size);

@@ -382,6 +382,11 @@ bool symbols_is_spent(const struct symbols *s)
 	       (s->alt.dwarf && dwarf_is_spent(s->alt.dwarf));
 }
 
+bool symbols_is_cut(const struct symbols *s)
+{
+	return s->alt_file.map && filemap_is_cut(s->alt_file.map);
+}
+
 size_t symbols_memory(const struct symbols *s)
 {
 	size_t n = sizeof(*s) + unpacked_memory(&s->main) + unpacked_memory(&s->alt) +

@@ -43,6 +43,8 @@ bool symbols_function(struct symbols *s, uint64_t vaddr, uint64_t *start, uint64
 const char *symbols_source(const struct symbols *s);
 /* Has its DWARF cost more work than it may? */
 bool symbols_is_spent(const struct symbols *s);
+/* Was its alternate debug file cut while it is mapped? */
+bool symbols_is_cut(const struct symbols *s);
 size_t symbols_memory(const struct symbols *s);
 
 #endif

@@ -282,6 +282,53 @@ static void the_private_pointer_is_released_once(void **state)
 	t->objects = objects_new(NULL);
 }
 
+/* A copy of this program, which has DWARF and symbols. */
+static void copy_self(const char *path)
+{
+	SCOPED(close) int in = open("/proc/self/exe", O_RDONLY | O_CLOEXEC);
+	SCOPED(close) int out = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0700);
+	struct stat st;
+
+	assert_int_equal(fstat(in, &st), 0);
+	for (off_t at = 0; at < st.st_size;)
+		assert_true(sendfile(out, in, &at, (size_t)(st.st_size - at)) > 0);
+}
+
+/* Some code of it stays: without a look at what was lost, it would be named by that. */
+static void a_file_that_is_cut_names_nothing_more(void **state)
+{
+	static const uint64_t ends[] = { 4, 2 }; /* parts of it that stay, of 8 */
+	struct test *t = *state;
+	char path[] = "/tmp/object_test.XXXXXX";
+	struct stat st;
+
+	close(mkstemp(path));
+	for (size_t i = 0; i < sizeof(ends) / sizeof(*ends); i++) {
+		uint64_t start, size, known = own_vaddr((void *)(uintptr_t)copy_self);
+		uint64_t other = own_vaddr((void *)(uintptr_t)name_at);
+		struct object *o;
+
+		assert_int_equal(unlink(path), 0);
+		copy_self(path);
+		o = get(t, path);
+		if (i == 0) /* what was found before is right */
+			assert_string_equal(name_at(t, o, known), "copy_self");
+		assert_int_equal(stat(path, &st), 0);
+		assert_int_equal(truncate(path, st.st_size / 8 * (off_t)ends[i]), 0);
+		assert_null(name_at(t, o, other));
+		assert_true(object_is_cut(o));
+		assert_int_equal(objects_cut(t->objects), i + 1);
+		assert_false(object_function(o, other, &start, &size));
+		assert_string_equal(object_symbol_source(o), "none");
+		if (i == 0)
+			assert_string_equal(name_at(t, o, known), "copy_self");
+		else
+			assert_null(name_at(t, o, known));
+		assert_int_equal(objects_cut(t->objects), i + 1);
+	}
+	unlink(path);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -295,6 +342,8 @@ int main(void)
 						teardown),
 		cmocka_unit_test_setup_teardown(what_is_no_program_is_refused, setup, teardown),
 		cmocka_unit_test_setup_teardown(the_vdso_has_names, setup, teardown),
+		cmocka_unit_test_setup_teardown(a_file_that_is_cut_names_nothing_more, setup,
+						teardown),
 		cmocka_unit_test_setup_teardown(the_private_pointer_is_released_once, setup,
 						teardown),
 	};

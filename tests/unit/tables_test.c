@@ -6,6 +6,9 @@
 
 #include <cmocka.h>
 
+#include <stdio.h>
+#include <unistd.h>
+
 #include "bpf/tables.h"
 #include "tests/unit/compiled.h"
 #include "tests/unit/kernel_fake.h"
@@ -115,6 +118,52 @@ static void file_without_unwind_data_has_no_table(void **state)
 	assert_null(tables_get(w->ts, o).table);
 	assert_null(tables_get(w->ts, o).cfi);
 	assert_true(tables_is_without(o));
+}
+
+/* Its first half would look like a good table, whose last function goes on to the end. */
+static void file_that_is_cut_has_no_table(void **state)
+{
+	struct world *w = *state;
+	uint64_t n_cut = objects_cut(w->c->objects);
+	struct object *o = build(w->c, "cut", 60000);
+	const void *data;
+	uint64_t vaddr;
+	size_t len;
+	char path[128];
+
+	assert_true(object_section(o, ".eh_frame", &data, &len, &vaddr));
+	assert_true(len > 1000000);
+	snprintf(path, sizeof(path), "%s/cut", w->c->dir);
+	assert_int_equal(truncate(path, (off_t)(vaddr + len / 2)), 0);
+	assert_null(tables_get(w->ts, o).table);
+	assert_null(tables_get(w->ts, o).cfi);
+	assert_int_equal(tables_loaded(o), 0);
+	assert_true(tables_is_without(o));
+	assert_int_equal(objects_cut(w->c->objects), n_cut + 1);
+}
+
+/* One that was built before is good, but what walks read besides it is not any more. */
+static void file_that_is_cut_later_loses_its_table(void **state)
+{
+	struct world *w = *state;
+	uint64_t n_cut = objects_cut(w->c->objects);
+	struct object *o = build(w->c, "cut_later", 60000);
+	volatile const char *data;
+	const void *start;
+	uint64_t vaddr;
+	size_t len;
+	char path[128];
+
+	assert_non_null(tables_get(w->ts, o).table);
+	assert_int_not_equal(tables_loaded(o), 0);
+	assert_true(object_section(o, ".eh_frame", &start, &len, &vaddr));
+	snprintf(path, sizeof(path), "%s/cut_later", w->c->dir);
+	assert_int_equal(truncate(path, 4096), 0);
+	data = start;
+	assert_int_equal(data[len / 2], 0);
+	assert_null(tables_get(w->ts, o).table);
+	assert_int_equal(tables_loaded(o), 0);
+	assert_int_equal(objects_cut(w->c->objects), n_cut + 1);
 }
 
 static void count_breath(void *ctx)
@@ -313,6 +362,8 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		TEST(table_is_read_from_the_table_memory),
 		TEST(file_without_unwind_data_has_no_table),
+		TEST(file_that_is_cut_has_no_table),
+		TEST(file_that_is_cut_later_loses_its_table),
 		TEST(large_table_lets_others_breathe_while_it_is_built),
 		TEST(longest_unused_table_makes_room),
 		TEST(table_that_is_in_use_is_not_thrown_out),
