@@ -30,9 +30,25 @@ run() {
 	status=$?
 }
 
+# record_behind ARGS...: weft record as $recorder, once it samples (or has ended)
+record_behind() {
+	rm -f "$work/err"
+	"$weft" record "$@" >"$work/out" 2>"$work/err" & recorder=$!
+	until says err recording || ! kill -0 $recorder 2>/dev/null; do sleep 0.05; done
+}
+
+# Waits for a weft record that was started by run, or is about to be; not for ever.
+await_recording() {
+	local try
+	for try in $(seq 300); do
+		says err recording && return
+		sleep 0.05
+	done
+}
+
 # says FILE TEXT: the text is a part of the file
 says() {
-	grep -qF -- "$2" "$work/$1"
+	grep -qsF -- "$2" "$work/$1"
 }
 
 finish() {

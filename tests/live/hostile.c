@@ -18,6 +18,13 @@
 
 #define PAGE 4096
 
+/* It is now what it is to be sampled as. */
+static void begin(void)
+{
+	puts("begins");
+	fflush(stdout);
+}
+
 static void spin(void)
 {
 	for (volatile int i = 0; i < 100000; i++)
@@ -43,6 +50,7 @@ static void mappings(void)
 	for (size_t i = 0; i < n; i += 2)
 		if (mprotect(all + i * PAGE, PAGE, PROT_READ | PROT_EXEC) < 0)
 			break;
+	begin();
 	for (;;)
 		spin();
 }
@@ -59,6 +67,7 @@ static void cyclic(void)
 		ring[i][0] = (uintptr_t)ring[(i + 1) % 64];
 		ring[i][1] = (uintptr_t)page + 6;
 	}
+	begin();
 	((void (*)(void *))(void *)page)(ring);
 }
 
@@ -92,6 +101,7 @@ static void wild_stack(void)
 			      (uintptr_t)mmap(0, PAGE, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1,
 					      0) };
 
+	begin();
 	for (;;)
 		for (size_t i = 0; i < sizeof(places) / sizeof(*places); i++)
 			stack_at(page, places[i]);
@@ -124,6 +134,7 @@ static void changing(void)
 	pthread_t t;
 
 	pthread_create(&t, 0, scribble, (void *)(uintptr_t)changing);
+	begin();
 	((void (*)(void *))(void *)page)(shared[0]);
 }
 
@@ -143,6 +154,7 @@ static void run_file(const char *path, long offset, int hides)
 			exit(1);
 		inotify_add_watch(watch, path, IN_OPEN);
 	}
+	begin();
 	for (;;) {
 		((void (*)(void))(void *)(code + (offset & (PAGE - 1))))();
 		if (hides && read(watch, event, sizeof(event)) > 0) {
@@ -169,6 +181,7 @@ static void perf_map(void)
 		fputc('A' + i % 26, f);
 	fputs("\nffffffffffffffff ffffffffffffffff x\nzz zz\n%lx", f);
 	fclose(f);
+	begin();
 	((void (*)(void))(void *)page)();
 }
 
@@ -180,6 +193,7 @@ static void *nothing(void *arg)
 
 static void threads(void)
 {
+	begin();
 	for (;;) {
 		pthread_t t;
 

@@ -72,7 +72,10 @@ batch() {
 			start "$name" "$work/hostile" "$name"
 		fi
 	done
-	sleep 0.5
+	for try in $(seq 200); do
+		[ "$(grep -c begins "$work/said")" -ge $# ] && break
+		sleep 0.1
+	done
 	# shellcheck disable=SC2046,SC2086
 	(ulimit -t $CPU_S && exec "$weft" record $(printf -- '-p %s ' $pids) -F 499 -d 2 --stats -v -o "$work/x.json") \
 		>"$work/out" 2>"$work/err" &

@@ -49,17 +49,17 @@ look() {
 }
 
 look >"$work/before"
-"$weft" record -p $target -F 997 -d 3 -o "$work/x.pb.gz" >"$work/out" 2>"$work/err" & recorder=$!
-until says err recording || ! kill -0 $recorder 2>/dev/null; do sleep 0.05; done
+record_behind -p $target -F 997 -o "$work/x.pb.gz"
 n_looks=0 n_differ=0
-while kill -0 $recorder 2>/dev/null; do
+while [ $n_looks -lt 10 ] && kill -0 $recorder 2>/dev/null; do
 	look >"$work/during"
 	cmp -s "$work/before" "$work/during" || { n_differ=$((n_differ + 1)); diff "$work/before" "$work/during" >"$work/out"; }
 	n_looks=$((n_looks + 1))
 	sleep 0.1
 done
+kill -INT $recorder
 wait $recorder
-[ $? = 0 ] && [ $n_looks -gt 3 ] && [ $n_differ = 0 ]
+[ $? = 0 ] && [ $n_looks = 10 ] && [ $n_differ = 0 ]
 claim "no tracer, and the same mappings, threads, files, signals and code while it is recorded" $?
 look >"$work/after"
 diff "$work/before" "$work/after" >"$work/out"
@@ -74,11 +74,11 @@ claim "it got no signal, and no system call was interrupted" $?
 # the kernel shares what it writes about a new mapping between all who listen
 claim="a perf record beside it can be read"
 if perf record -o "$work/alone" -- true >"$work/out" 2>&1 && perf script -i "$work/alone" >"$work/out" 2>&1; then
-	"$weft" record -a -d 3 -o "$work/x.pb.gz" >"$work/out" 2>"$work/err" & recorder=$!
-	until says err recording || ! kill -0 $recorder 2>/dev/null; do sleep 0.05; done
+	record_behind -a -o "$work/x.pb.gz"
 	perf record -F 99 -g -o "$work/beside" -- sh -c 'for i in 1 2 3 4 5 6 7 8 9; do ls / | cat; done' \
 		>"$work/out" 2>&1 && perf script -i "$work/beside" >"$work/out" 2>&1
 	claim "$claim" $?
+	kill -INT $recorder
 	wait $recorder
 else
 	skip "$claim" "no perf works here"

@@ -37,8 +37,8 @@ int main(int argc, char **argv)
 C
 ${CC:-cc} -o "$work/ids" "$work/ids.c" || exit 1
 sh -c 'while :; do :; done' & target=$!
-trap 'kill -9 $target $weft_pid 2>/dev/null; rm -rf "$work"' EXIT
-weft_pid=
+trap 'kill -9 $target $recorder 2>/dev/null; rm -rf "$work"' EXIT
+recorder=
 
 # held KIND PID: the ids of that kind which the process holds
 held() {
@@ -59,21 +59,21 @@ left() {
 
 n_left=0 n_held=0 n_files=0 n_links=0
 for i in $(seq "$N_KILLS"); do
-	"$weft" record -p $target -F 997 -o "$work/x.pb.gz" >"$work/out" 2>"$work/err" & weft_pid=$!
 	if [ $((i % 3)) = 0 ]; then	# while it starts
+		"$weft" record -p $target -F 997 -o "$work/x.pb.gz" >"$work/out" 2>"$work/err" & recorder=$!
 		sleep "0.0$((RANDOM % 10))"
 	else
-		until says err recording || ! kill -0 $weft_pid 2>/dev/null; do sleep 0.05; done
+		record_behind -p $target -F 997 -o "$work/x.pb.gz"
 		sleep "0.$((RANDOM % 5))$((RANDOM % 10))"
 	fi
 	if [ $((i % 4)) = 1 ]; then	# while it writes
-		kill -INT $weft_pid
+		kill -INT $recorder
 		sleep "0.00$((RANDOM % 10))"
 	fi
-	kill -STOP $weft_pid 2>/dev/null # so that what it holds is what it dies with
-	progs=$(held prog $weft_pid) maps=$(held map $weft_pid) links=$(held link $weft_pid)
-	kill -9 $weft_pid 2>/dev/null
-	wait $weft_pid 2>/dev/null
+	kill -STOP $recorder 2>/dev/null # so that what it holds is what it dies with
+	progs=$(held prog $recorder) maps=$(held map $recorder) links=$(held link $recorder)
+	kill -9 $recorder 2>/dev/null
+	wait $recorder 2>/dev/null
 	n_held=$((n_held + $(echo $progs $maps | wc -w)))
 	n_links=$((n_links + $(echo $links | wc -w)))
 	stays="$(left prog "$progs")$(left map "$maps")$(left link "$links")"

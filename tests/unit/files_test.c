@@ -28,7 +28,7 @@ static pid_t start_copy(struct fixture *f, char path[64])
 	snprintf(path, 64, "%s/copy", f->dir);
 	copy_file(SLEEP, path);
 	pid = start(exec_file, path);
-	usleep(50000);
+	wait_for_state(pid, 'S');
 	return pid;
 }
 
@@ -144,7 +144,7 @@ static void name_may_hold_newlines_and_escapes(void **state)
 	snprintf(path, sizeof(path), "%s/a b\n\x1b[31m;\\040", f->dir);
 	copy_file(SLEEP, path);
 	pid = start(exec_file, path);
-	usleep(50000);
+	wait_for_state(pid, 'S');
 	m = mapping_of_path(f, find(f, pid), path);
 	assert_non_null(m);
 	assert_non_null(m->object);
@@ -190,7 +190,7 @@ static void program_in_memory_is_opened(void **state)
 	pid_t pid = start(exec_memfd, NULL);
 	struct mapping *m;
 
-	usleep(50000);
+	wait_for_state(pid, 'S');
 	m = mapping_of_path(f, find(f, pid), "/memfd:hidden");
 	assert_non_null(m);
 	assert_non_null(m->object);
@@ -368,7 +368,7 @@ static void program_on_an_overlay_is_opened(void **state)
 	if (geteuid())
 		skip();
 	pid = start(exec_on_overlay, f->dir);
-	usleep(200000);
+	wait_for_state(pid, 'S');
 	snprintf(path, sizeof(path), "%s/merged/program", f->dir);
 	m = mapping_of_path(f, find(f, pid), path);
 	assert_non_null(m);

@@ -143,6 +143,24 @@ static inline pid_t start(void (*fn)(void *ctx), void *ctx)
 	return pid;
 }
 
+/* Until a child is asleep (S), or its main thread ended (Z). */
+static inline void wait_for_state(pid_t pid, char wanted)
+{
+	char path[64], state = 0;
+
+	snprintf(path, sizeof(path), "/proc/%d/stat", pid);
+	for (int i = 0; i < 1000 && state != wanted; i++) {
+		FILE *f = fopen(path, "re");
+
+		assert_non_null(f);
+		if (fscanf(f, "%*d %*[^)]) %c", &state) != 1)
+			state = 0;
+		fclose(f);
+		usleep(10000);
+	}
+	assert_int_equal(state, wanted);
+}
+
 static inline void stop(pid_t pid)
 {
 	kill(pid, SIGKILL);

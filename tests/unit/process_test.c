@@ -184,8 +184,10 @@ static void lost_records_make_the_maps_be_read_again_once(void **state)
 	/* That holds for what is only suspect. */
 	assert_false(process_recheck(f->ps, proc, true));
 	assert_int_equal(*n_read, 2);
-	usleep(200000);
-	process_recheck(f->ps, proc, true);
+	for (int i = 0; i < 500 && *n_read == 2; i++) {
+		usleep(10000);
+		process_recheck(f->ps, proc, true);
+	}
 	assert_int_equal(*n_read, 3);
 }
 
@@ -199,7 +201,7 @@ static void program_that_replaced_another_waits_for_its_event(void **state)
 
 	find(f, getpid());
 	pid = start(run_sleep, NULL);
-	usleep(50000);
+	wait_for_state(pid, 'S');
 	fork_event(f, now(), pid, getpid());
 	child = find(f, pid);
 	generation = child->generation;
@@ -242,7 +244,7 @@ static void process_without_its_main_thread_has_mappings(void **state)
 	pid_t pid = start(end_main_thread, NULL);
 	struct process *proc;
 
-	usleep(20000);
+	wait_for_state(pid, 'Z');
 	proc = find(f, pid);
 	assert_non_null(proc);
 	assert_non_null(process_mapping(f->ps, proc, (uintptr_t)end_main_thread)->object);
