@@ -48,8 +48,10 @@
 	  "pages of a copied stack that did not fit the ring")                            \
 	X(EVENTS_LOST, "events.lost", "side-band records lost by the kernel; no samples") \
 	X(FILES_GONE, "files.gone",                                                       \
-	  "files that could not be opened any more: frames keep path and offset")         \
+	  "files that could not be opened any more: frames keep build id and offset")     \
 	X(FILES_BAD, "files.bad", "files that are not what they claim")                   \
+	X(FILES_UNIDENTIFIED, "files.unidentified",                                       \
+	  "of files gone or bad, those whose build id is not known either")               \
 	X(FILES_CUT, "files.cut",                                                         \
 	  "files cut while they were read: nothing more is taken from them")              \
 	X(TABLES_OVER_BUDGET, "tables.over_budget",                                       \

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "bpf/budget.h"
+#include "bpf/build_ids.h"
 #include "bpf/finish.h"
 #include "bpf/follow.h"
 #include "bpf/kernel_half.h"
@@ -344,6 +345,8 @@ static void add_sample(struct live *l, const struct queued_sample *q)
 	int end;
 
 	proc = processes_find(l->processes, (pid_t)s->pid, s->start_time_ns, s->time_ns);
+	if (proc)
+		build_ids_learn(l->processes, proc, q->build_ids);
 	end = sample_frames(l, proc, q, &n);
 	l->counters[end]++;
 	if (proc)

@@ -6,8 +6,9 @@
 #ifndef BPF_SAMPLE_BPF_H
 #define BPF_SAMPLE_BPF_H
 
-#include "bpf/snapshot.bpf.h"
 #include "bpf/maps.bpf.h"
+#include "bpf/build_ids.bpf.h"
+#include "bpf/snapshot.bpf.h"
 #include "unwinders/unwind.bpf.h"
 
 /* What is known of the task before its stack. */
@@ -205,6 +206,8 @@ static __always_inline int sample_stack(void *ctx, const struct pt_regs *interru
 		sample->end = END_NO_REGISTERS;
 	if (sample->n_kernel == 0 && sample->end == END_KERNEL_ONLY)
 		return TICK_FILTERED;
+	if (build_ids_help(sample))
+		build_ids_send(ctx, sample->id);
 	return sample_send(s);
 }
 

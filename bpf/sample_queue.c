@@ -12,13 +12,14 @@ struct item {
 	struct wire_sample *sample;
 	struct wire_snapshot_page **pages;
 	size_t n_pages;
+	struct wire_build_ids *build_ids;
 };
 
 struct sample_queue {
 	struct item *items; /* [first, n): sorted by time after sample_queue_sort() */
 	size_t first, n, cap;
-	struct wire_snapshot_page **pages; /* whose sample has not come yet */
-	size_t n_pages, cap_pages;
+	struct wire_part **parts; /* whose sample has not come yet */
+	size_t n_parts, cap_parts;
 	struct item taken;
 	uint64_t n_seen;
 	size_t len; /* bytes of records held */
@@ -29,16 +30,18 @@ struct sample_queue *sample_queue_new(void)
 	return calloc(1, sizeof(struct sample_queue));
 }
 
-static void page_free(struct sample_queue *q, struct wire_snapshot_page *page)
+static void part_free(struct sample_queue *q, struct wire_part *part)
 {
-	q->len -= page->h.len;
-	free(page);
+	if (part)
+		q->len -= part->h.len;
+	free(part);
 }
 
 static void item_free(struct sample_queue *q, struct item *item)
 {
 	for (size_t i = 0; i < item->n_pages; i++)
-		page_free(q, item->pages[i]);
+		part_free(q, (struct wire_part *)item->pages[i]);
+	part_free(q, (struct wire_part *)item->build_ids);
 	free(item->pages);
 	if (item->sample)
 		q->len -= item->sample->h.len;
@@ -53,10 +56,10 @@ void sample_queue_free(struct sample_queue *q)
 	item_free(q, &q->taken);
 	for (size_t i = q->first; i < q->n; i++)
 		item_free(q, &q->items[i]);
-	for (size_t i = 0; i < q->n_pages; i++)
-		page_free(q, q->pages[i]);
+	for (size_t i = 0; i < q->n_parts; i++)
+		part_free(q, q->parts[i]);
 	free(q->items);
-	free(q->pages);
+	free(q->parts);
 	free(q);
 }
 
@@ -73,6 +76,24 @@ static void *copy_record(struct sample_queue *q, const void *record, size_t len)
 	return copy;
 }
 
+static int add_part(struct sample_queue *q, const void *record, size_t len)
+{
+	if (q->n_parts == q->cap_parts) {
+		size_t cap = q->cap_parts ? 2 * q->cap_parts : 64;
+		struct wire_part **grown = realloc(q->parts, cap * sizeof(*grown));
+
+		if (!grown)
+			return -ENOMEM;
+		q->parts = grown;
+		q->cap_parts = cap;
+	}
+	q->parts[q->n_parts] = copy_record(q, record, len);
+	if (!q->parts[q->n_parts])
+		return -ENOMEM;
+	q->n_parts++;
+	return 0;
+}
+
 static int add_page(struct sample_queue *q, const void *record, size_t len)
 {
 	struct wire_snapshot_page page;
@@ -80,46 +101,53 @@ static int add_page(struct sample_queue *q, const void *record, size_t len)
 	if (len < sizeof(page))
 		return -EBADMSG;
 	memcpy(&page, record, sizeof(page));
-	if (page.len > len - sizeof(page))
-		return -EBADMSG;
-	if (q->n_pages == q->cap_pages) {
-		size_t cap = q->cap_pages ? 2 * q->cap_pages : 64;
-		struct wire_snapshot_page **grown = realloc(q->pages, cap * sizeof(*grown));
-
-		if (!grown)
-			return -ENOMEM;
-		q->pages = grown;
-		q->cap_pages = cap;
-	}
-	q->pages[q->n_pages] = copy_record(q, record, len);
-	if (!q->pages[q->n_pages])
-		return -ENOMEM;
-	q->n_pages++;
-	return 0;
+	return page.len > len - sizeof(page) ? -EBADMSG : add_part(q, record, len);
 }
 
-/* Moves the pages of a sample to it. A CPU's records come in order: older pages of the same CPU are
+static int add_build_ids(struct sample_queue *q, const void *record, size_t len)
+{
+	struct wire_build_ids ids;
+
+	if (len < sizeof(ids))
+		return -EBADMSG;
+	memcpy(&ids, record, sizeof(ids));
+	return ids.n > WIRE_MAX_BUILD_IDS ? -EBADMSG : add_part(q, record, len);
+}
+
+/* False: there is no place for it. */
+static bool give_part(struct item *item, struct wire_part *part)
+{
+	if (part->h.type == WIRE_BUILD_IDS && !item->build_ids)
+		item->build_ids = (struct wire_build_ids *)part;
+	else if (part->h.type == WIRE_SNAPSHOT_PAGE && item->pages)
+		item->pages[item->n_pages++] = (struct wire_snapshot_page *)part;
+	else
+		return false;
+	return true;
+}
+
+/* Moves the parts of a sample to it. A CPU's records come in order: older parts of the same CPU are
    of samples that were lost. */
-static void take_pages(struct sample_queue *q, struct item *item)
+static void take_parts(struct sample_queue *q, struct item *item)
 {
 	uint64_t id = item->sample->id;
 	size_t kept = 0;
 
-	if (q->n_pages)
-		item->pages = calloc(q->n_pages, sizeof(*item->pages));
-	for (size_t i = 0; i < q->n_pages; i++) {
-		struct wire_snapshot_page *page = q->pages[i];
-		bool is_older = page->sample_id >> ID_CPU_SHIFT == id >> ID_CPU_SHIFT &&
-				page->sample_id <= id;
+	if (q->n_parts)
+		item->pages = calloc(q->n_parts, sizeof(*item->pages));
+	for (size_t i = 0; i < q->n_parts; i++) {
+		struct wire_part *part = q->parts[i];
+		bool is_older = part->sample_id >> ID_CPU_SHIFT == id >> ID_CPU_SHIFT &&
+				part->sample_id <= id;
 
-		if (page->sample_id == id && item->pages)
-			item->pages[item->n_pages++] = page;
-		else if (is_older)
-			page_free(q, page);
+		if (part->sample_id == id && give_part(item, part))
+			continue;
+		if (is_older)
+			part_free(q, part);
 		else
-			q->pages[kept++] = page;
+			q->parts[kept++] = part;
 	}
-	q->n_pages = kept;
+	q->n_parts = kept;
 }
 
 static int add_sample(struct sample_queue *q, const void *record, size_t len)
@@ -147,7 +175,7 @@ static int add_sample(struct sample_queue *q, const void *record, size_t len)
 	if (!item->sample)
 		return -ENOMEM;
 	q->n++;
-	take_pages(q, item);
+	take_parts(q, item);
 	return 0;
 }
 
@@ -160,7 +188,9 @@ int sample_queue_add(struct sample_queue *q, const void *record, size_t len)
 	memcpy(&h, record, sizeof(h));
 	if (h.type == WIRE_SAMPLE)
 		return add_sample(q, record, len);
-	return h.type == WIRE_SNAPSHOT_PAGE ? add_page(q, record, len) : -EBADMSG;
+	if (h.type == WIRE_SNAPSHOT_PAGE)
+		return add_page(q, record, len);
+	return h.type == WIRE_BUILD_IDS ? add_build_ids(q, record, len) : -EBADMSG;
 }
 
 static int by_time(const void *a, const void *b)
@@ -197,11 +227,12 @@ bool sample_queue_take(struct sample_queue *q, struct queued_sample *out)
 		.sample = q->taken.sample,
 		.pages = (const struct wire_snapshot_page *const *)q->taken.pages,
 		.n_pages = q->taken.n_pages,
+		.build_ids = q->taken.build_ids,
 	};
 	return true;
 }
 
 size_t sample_queue_memory(const struct sample_queue *q)
 {
-	return sizeof(*q) + q->len + q->cap * sizeof(*q->items) + q->cap_pages * sizeof(*q->pages);
+	return sizeof(*q) + q->len + q->cap * sizeof(*q->items) + q->cap_parts * sizeof(*q->parts);
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Wire records between the ring buffer and their turn: samples in order of time, each with the
- * pages of its snapshot.
+ * pages of its snapshot and the build ids of its files.
  */
 #ifndef BPF_SAMPLE_QUEUE_H
 #define BPF_SAMPLE_QUEUE_H
@@ -16,6 +16,7 @@ struct queued_sample {
 	const struct wire_sample *sample;
 	const struct wire_snapshot_page *const *pages;
 	size_t n_pages;
+	const struct wire_build_ids *build_ids; /* NULL: none */
 };
 
 struct sample_queue;

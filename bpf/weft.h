@@ -12,8 +12,10 @@
 #define MAX_KERNEL_FRAMES 127 /* the kernel's own cap for bpf_get_stack */
 #define WIRE_COMM_LEN 16
 #define SNAPSHOT_PAGE 4096
+#define WIRE_BUILD_ID_LEN 20 /* the longest the kernel looks at */
+#define WIRE_MAX_BUILD_IDS 8
 
-enum wire_record_type { WIRE_SAMPLE = 1, WIRE_SNAPSHOT_PAGE = 2 };
+enum wire_record_type { WIRE_SAMPLE = 1, WIRE_SNAPSHOT_PAGE = 2, WIRE_BUILD_IDS = 3 };
 
 enum wire_frame_kind {
 	WIRE_FRAME_KERNEL = 1, /* addr: kernel text address */
@@ -80,6 +82,30 @@ struct wire_snapshot_page {
 	__u64 addr;	/* of bytes[0] */
 	__u32 len, pad; /* bytes that hold */
 	__u8 bytes[];
+};
+
+/* The file that code is of, as bpf_get_stack() writes it (struct bpf_stack_build_id). */
+struct wire_build_id {
+	__s32 status;		    /* BPF_STACK_BUILD_ID_VALID, else the rest says nothing */
+	__u8 id[WIRE_BUILD_ID_LEN]; /* a shorter one ends in zeros */
+	__u64 offset;		    /* of the pc in its file */
+};
+
+/* For a sample of a process whose mappings the kernel half does not know: its file may be gone when
+   user space hears of it. The pcs are a walk by frame pointers, which may lead to anywhere; each is
+   in the file that stands at the same place. */
+struct wire_build_ids {
+	struct wire_header h;
+	__u64 sample_id;
+	__u32 n, pad;
+	__u64 pcs[WIRE_MAX_BUILD_IDS];
+	struct wire_build_id files[WIRE_MAX_BUILD_IDS];
+};
+
+/* How all records begin that belong to a sample. */
+struct wire_part {
+	struct wire_header h;
+	__u64 sample_id;
 };
 
 /* What user space tells the kernel half of one executable mapping; sorted by start, not

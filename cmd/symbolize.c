@@ -90,26 +90,51 @@ static void open_binary(struct symbolizing *s, uint32_t mapping, struct binary *
 		b->object = open_by_build_id(s, build_id);
 }
 
+static uint64_t page_of(uint64_t address)
+{
+	return address & ~UINT64_C(0xfff);
+}
+
 /* Is the mapping in ELF addresses, as weft writes them (or the program not relocatable)? */
 static bool is_in_elf_addresses(const struct object *o, const struct profile_mapping *m)
 {
 	size_t n;
 	const struct segment *s = object_segments(o, &n);
 
+	/* Where it is at its offset, that may be all that was known. */
 	for (; n; n--, s++)
-		if (m->start >= (s->vaddr & ~UINT64_C(0xfff)) && m->start < s->vaddr + s->memsz)
+		if (m->start == m->offset
+			    ? page_of(m->start) == page_of(s->vaddr)
+			    : m->start >= page_of(s->vaddr) && m->start < s->vaddr + s->memsz)
 			return true;
 	return false;
 }
 
+/* A mapping in file offsets, as weft writes it when it could not open the file, that is as long as
+   the only executable segment is that segment. */
+static bool address_in_segment(const struct object *o, const struct profile_mapping *m,
+			       uint64_t address, uint64_t *vaddr)
+{
+	size_t n;
+	const struct segment *s = object_segments(o, &n);
+
+	if (n != 1 || m->start != m->offset || page_of(m->start) != m->start ||
+	    m->limit - m->start != page_of(s->vaddr + s->memsz + 0xfff) - page_of(s->vaddr))
+		return false;
+	*vaddr = page_of(s->vaddr) + (address - m->start);
+	return true;
+}
+
 /* File offsets lead to the address in any profile; a debug file has none, but weft's addresses
-   need no conversion. */
+   need no conversion where it had the file. */
 static bool address_in_object(const struct binary *b, const struct profile_mapping *m,
 			      uint64_t address, uint64_t *vaddr)
 {
 	if (!b->object || address < m->start || (m->limit && address >= m->limit))
 		return false;
 	if (object_vaddr(b->object, address - m->start + m->offset, vaddr))
+		return true;
+	if (address_in_segment(b->object, m, address, vaddr))
 		return true;
 	*vaddr = address;
 	return is_in_elf_addresses(b->object, m);

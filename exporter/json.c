@@ -126,6 +126,7 @@ static void put_frame(struct writer *w, const struct frame *f, size_t depth)
 	if (f->location.address)
 		fprintf(w->out, ",\"address\":\"0x%" PRIx64 "\"", f->location.address);
 	put_string(w, "module", path_basename(profile_get_string(w->p, f->mapping->filename)));
+	put_string(w, "buildId", profile_get_string(w->p, f->mapping->build_id));
 	put_bool(w, "isKernel", f->location.kind == FRAME_KERNEL);
 	put_bool(w, "isInline", f->is_inline);
 	put_bool(w, "demangled", fn->system_name && fn->name && fn->name != fn->system_name);

@@ -51,7 +51,8 @@ static uint32_t profile_mapping_of(const struct runtime_env *env, const struct m
 		row.offset = s->offset;
 	}
 	row.filename = profile_string(p, processes_string(env->processes, m->path));
-	row.build_id = profile_string(p, m->object ? object_build_id(m->object) : "");
+	row.build_id = profile_string(p, m->object ? object_build_id(m->object)
+						   : processes_string(env->processes, m->build_id));
 	return profile_mapping(p, &row);
 }
 

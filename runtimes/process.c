@@ -2,6 +2,7 @@
 #include "runtimes/process.h"
 
 #include <errno.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/resource.h>
@@ -13,6 +14,7 @@
 #include "runtimes/mappings.h"
 #include "runtimes/maps_line.h"
 #include "runtimes/process_table.h"
+#include "symbolizer/object.h"
 
 /* Names of files grow with what targets map; beyond this a new name is not kept. */
 #define MAX_STRINGS_BYTES (32u << 20)
@@ -301,6 +303,7 @@ struct process *processes_find(struct processes *ps, pid_t pid, uint64_t start_t
 static void count_missed(struct processes *ps, struct mapping *m, int err)
 {
 	ps->counters[err == -ENOENT || err == -ESRCH ? FILES_GONE : FILES_BAD]++;
+	ps->counters[FILES_UNIDENTIFIED] += m->kind == MAPPING_FILE && !m->build_id;
 	m->is_counted = true;
 }
 
@@ -330,6 +333,21 @@ struct mapping *process_mapping(struct processes *ps, struct process *proc, uint
 	if (m || !table_read_again(ps, (struct entry *)proc, pc))
 		return m;
 	return process_known_mapping(ps, proc, pc);
+}
+
+void process_learn_build_id(struct processes *ps, struct process *proc, uint64_t pc,
+			    uint64_t offset, const uint8_t *id, size_t len)
+{
+	struct mapping *m = mappings_find(proc, pc);
+	char hex[2 * BUILD_ID_MAX + 1];
+
+	/* Said of the moment of the sample; what does not fit is of another mapping. */
+	if (!m || m->kind != MAPPING_FILE || m->object || m->build_id || len > BUILD_ID_MAX ||
+	    m->pgoff + (pc - m->start) != offset)
+		return;
+	for (size_t i = 0; i < len; i++)
+		snprintf(hex + 2 * i, 3, "%02x", id[i]);
+	m->build_id = table_string(ps, hex, 2 * len);
 }
 
 void process_open_files(struct processes *ps, struct process *proc)

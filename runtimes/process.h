@@ -6,7 +6,8 @@
  *
  * Files are opened below the process's own root (/proc/PID/root with RESOLVE_IN_ROOT, or
  * /proc/PID/map_files for what has no path any more), never following a link out of it, and only
- * regular files; what cannot be opened keeps its path and offset.
+ * regular files; what cannot be opened keeps its offset, its path and, when the kernel could tell,
+ * its build id.
  */
 #ifndef RUNTIMES_PROCESS_H
 #define RUNTIMES_PROCESS_H
@@ -43,14 +44,15 @@ enum mapping_kind {
 
 struct mapping { /* an executable mapping */
 	uint64_t start, end, pgoff;
-	uint64_t bias;		 /* pc - bias is the ELF virtual address; only with an object */
-	struct object *object;	 /* NULL: not opened yet, or cannot be */
-	uint32_t path;		 /* string id in the table's intern */
-	uint8_t kind;		 /* enum mapping_kind */
-	bool is_tried;		 /* opening was tried */
-	int16_t open_err;	 /* why there is no object, when it was tried */
-	bool is_counted;	 /* a sample missed the file and that was counted */
-	uint64_t dev, ino;	 /* 0: unknown; dev as makedev() */
+	uint64_t bias;	       /* pc - bias is the ELF virtual address; only with an object */
+	struct object *object; /* NULL: not opened yet, or cannot be */
+	uint32_t path;	       /* string id in the table's intern */
+	uint32_t build_id;     /* the same, by process_learn_build_id(); 0: the object's, or none */
+	uint8_t kind;	       /* enum mapping_kind */
+	bool is_tried;	       /* opening was tried */
+	int16_t open_err;      /* why there is no object, when it was tried */
+	bool is_counted;       /* a sample missed the file and that was counted */
+	uint64_t dev, ino;     /* 0: unknown; dev as makedev() */
 	uint64_t ino_generation; /* sets a deleted file apart from the next with its inode */
 };
 
@@ -103,6 +105,10 @@ void processes_lost(struct processes *ps, uint64_t n);
 /* Opens the files of all mappings now, so that they are there when the process is gone: for
    targets, after exec and mmap events. Costs nothing for files that are known. */
 void process_open_files(struct processes *ps, struct process *proc);
+/* The kernel found this build id (len bytes) in the file that pc was in, at that offset of it: for
+   files that may never be opened. */
+void process_learn_build_id(struct processes *ps, struct process *proc, uint64_t pc,
+			    uint64_t offset, const uint8_t *id, size_t len);
 /* Reads ns_pid and uid, once. False: the process was gone before anybody asked. */
 bool process_credentials(struct processes *ps, struct process *proc);
 const char *processes_string(const struct processes *ps, uint32_t id);

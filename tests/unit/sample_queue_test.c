@@ -32,6 +32,15 @@ static int add_page(struct sample_queue *q, uint64_t id, uint64_t addr)
 	return sample_queue_add(q, &p, sizeof(p));
 }
 
+static int add_build_ids(struct sample_queue *q, uint64_t id, uint64_t pc)
+{
+	struct wire_build_ids ids = {
+		.h = { WIRE_BUILD_IDS, 0, sizeof(ids) }, .sample_id = id, .n = 1, .pcs = { pc }
+	};
+
+	return sample_queue_add(q, &ids, sizeof(ids));
+}
+
 static void samples_come_in_order_of_time(void **state)
 {
 	static const uint64_t times[] = { 30, 10, 20, 10 };
@@ -76,6 +85,35 @@ static void pages_find_their_sample(void **state)
 	sample_queue_free(q);
 }
 
+static void build_ids_find_their_sample(void **state)
+{
+	struct sample_queue *q = sample_queue_new();
+	struct queued_sample out;
+
+	(void)state;
+	assert_int_equal(add_build_ids(q, CPU(1) | 1, 0x2000), 0);
+	assert_int_equal(add_page(q, CPU(0) | 1, 0x1000), 0);
+	assert_int_equal(add_build_ids(q, CPU(0) | 1, 0x1000), 0);
+	assert_int_equal(add_sample(q, 1, CPU(0) | 1), 0);
+	assert_int_equal(add_sample(q, 2, CPU(1) | 1), 0);
+	assert_int_equal(add_sample(q, 3, CPU(1) | 2), 0);
+	sample_queue_sort(q);
+	assert_true(sample_queue_take(q, &out));
+	assert_int_equal(out.n_pages, 1);
+	assert_int_equal(out.build_ids->pcs[0], 0x1000);
+	assert_true(sample_queue_take(q, &out));
+	assert_int_equal(out.build_ids->pcs[0], 0x2000);
+	assert_true(sample_queue_take(q, &out));
+	assert_null(out.build_ids);
+	/* A second one has no place and must not stay. */
+	add_build_ids(q, CPU(0) | 2, 0x1000);
+	add_build_ids(q, CPU(0) | 2, 0x3000);
+	add_sample(q, 4, CPU(0) | 2);
+	assert_true(sample_queue_take(q, &out));
+	assert_int_equal(out.build_ids->pcs[0], 0x1000);
+	sample_queue_free(q);
+}
+
 static void pages_of_lost_samples_go_with_the_next_of_their_cpu(void **state)
 {
 	struct sample_queue *q = sample_queue_new();
@@ -105,6 +143,8 @@ static void records_that_contradict_themselves_are_refused(void **state)
 	struct sample_queue *q = sample_queue_new();
 	struct wire_sample s = { .h = { WIRE_SAMPLE, 0, sizeof(s) }, .n_user = 1 };
 	struct wire_snapshot_page p = { .h = { WIRE_SNAPSHOT_PAGE, 0, sizeof(p) }, .len = 1 };
+	struct wire_build_ids ids = { .h = { WIRE_BUILD_IDS, 0, sizeof(ids) },
+				      .n = WIRE_MAX_BUILD_IDS + 1 };
 	struct wire_header h = { 99, 0, sizeof(h) };
 
 	(void)state;
@@ -112,6 +152,8 @@ static void records_that_contradict_themselves_are_refused(void **state)
 	assert_int_equal(sample_queue_add(q, &s, sizeof(s) - 1), -EBADMSG);
 	assert_int_equal(sample_queue_add(q, &p, sizeof(p)), -EBADMSG);
 	assert_int_equal(sample_queue_add(q, &p, 12), -EBADMSG);
+	assert_int_equal(sample_queue_add(q, &ids, sizeof(ids)), -EBADMSG);
+	assert_int_equal(sample_queue_add(q, &ids, sizeof(ids) - 1), -EBADMSG);
 	assert_int_equal(sample_queue_add(q, &h, sizeof(h)), -EBADMSG);
 	assert_int_equal(sample_queue_add(q, &h, 3), -EBADMSG);
 	sample_queue_free(q);
@@ -151,10 +193,13 @@ static void survives_mutation(void **state)
 	} page = { .page = { .h = { WIRE_SNAPSHOT_PAGE, 0, sizeof(page) },
 			     .sample_id = CPU(1) | 1,
 			     .len = 64 } };
+	static const struct wire_build_ids ids = { .h = { WIRE_BUILD_IDS, 0, sizeof(ids) },
+						   .sample_id = CPU(1) | 1,
+						   .n = 2 };
 	const struct {
 		const void *record;
 		size_t len;
-	} cases[] = { { &sample, sizeof(sample) }, { &page, sizeof(page) } };
+	} cases[] = { { &sample, sizeof(sample) }, { &page, sizeof(page) }, { &ids, sizeof(ids) } };
 
 	(void)state;
 	for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
@@ -170,6 +215,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(samples_come_in_order_of_time),
 		cmocka_unit_test(pages_find_their_sample),
+		cmocka_unit_test(build_ids_find_their_sample),
 		cmocka_unit_test(pages_of_lost_samples_go_with_the_next_of_their_cpu),
 		cmocka_unit_test(records_that_contradict_themselves_are_refused),
 		cmocka_unit_test(survives_mutation),
