@@ -12,12 +12,20 @@
 _Static_assert(sizeof(struct wire_build_id) == sizeof(struct bpf_stack_build_id),
 	       "bpf_get_stack() writes them");
 
-/* For walks that ended for want of mappings; not when the ring has room for samples only. */
-static __always_inline bool build_ids_help(const struct wire_sample *sample)
+/* For walks that ended for want of mappings, or of their file; not when the ring has room for
+   samples only. */
+static __always_inline bool build_ids_help(const struct scratch *s)
 {
-	return (sample->snapshot_reason == END_NO_PROCESS ||
-		sample->snapshot_reason == END_NO_MAPPING) &&
-	       sample->end != END_SNAPSHOT_RING;
+	switch (s->sample.snapshot_reason) {
+	case END_NO_PROCESS:
+	case END_NO_MAPPING:
+		return s->sample.end != END_SNAPSHOT_RING;
+	case END_NO_TABLE:
+		return s->sample.end != END_SNAPSHOT_RING &&
+		       s->u.map.flags & UNWIND_MAPPING_UNIDENTIFIED;
+	default:
+		return false;
+	}
 }
 
 /* Two walks by frame pointers, which are the same: one for the pcs, one for their files. */

@@ -63,6 +63,19 @@ static bool find(void *ctx, uint64_t pc, struct code_region *out)
 	return true;
 }
 
+/* A page of a file is read from its file system if it is not in memory. One in user space that does
+   not let us open the file (any user may mount such) may also never answer the read. */
+static bool is_safe_to_read(struct finisher *f, uint64_t addr, size_t len)
+{
+	const struct mapping *m = process_known_mapping(f->ps, f->proc, addr);
+
+	if (!m || len > m->end - addr)
+		return false;
+	if (m->kind == MAPPING_FILE)
+		return m->object || m->open_err == -EBADMSG || m->open_err == -ENOTSUP;
+	return m->kind == MAPPING_ANON || m->kind == MAPPING_VDSO;
+}
+
 /* Code that JITs wrote, data. The process may be gone, or its pid another's: then what is read
    makes no sense and proves nothing. */
 static int read_target(void *ctx, uint64_t addr, void *buf, size_t len)
@@ -71,6 +84,8 @@ static int read_target(void *ctx, uint64_t addr, void *buf, size_t len)
 
 	if (f->proc->exit_time_ns)
 		return -ESRCH;
+	if (!is_safe_to_read(f, addr, len))
+		return -EFAULT;
 	if (!f->mem)
 		f->mem = mem_live(f->proc->pid);
 	return f->mem ? mem_read(f->mem, addr, buf, len) : -ENOMEM;

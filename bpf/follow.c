@@ -65,6 +65,8 @@ static struct unwind_mapping describe(const struct mapping *m)
 		out.table = tables_loaded(m->object);
 	if (m->object ? tables_is_without(m->object) : m->kind != MAPPING_FILE)
 		out.flags = UNWIND_MAPPING_USER_ONLY;
+	else if (!m->object && m->is_tried && !m->build_id)
+		out.flags = UNWIND_MAPPING_UNIDENTIFIED;
 	return out;
 }
 

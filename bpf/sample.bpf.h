@@ -206,7 +206,7 @@ static __always_inline int sample_stack(void *ctx, const struct pt_regs *interru
 		sample->end = END_NO_REGISTERS;
 	if (sample->n_kernel == 0 && sample->end == END_KERNEL_ONLY)
 		return TICK_FILTERED;
-	if (build_ids_help(sample))
+	if (build_ids_help(s))
 		build_ids_send(ctx, sample->id);
 	return sample_send(s);
 }

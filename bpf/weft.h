@@ -121,6 +121,7 @@ struct unwind_mapping {
 enum unwind_mapping_flags {
 	UNWIND_MAPPING_USER_ONLY =
 		1, /* known to have no table (JIT code, no CFI): straight to a snapshot */
+	UNWIND_MAPPING_UNIDENTIFIED = 2, /* of a file that nobody could open or identify */
 };
 
 #endif

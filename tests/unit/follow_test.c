@@ -242,6 +242,28 @@ static void generated_code_is_for_user_space(void **state)
 	assert_int_equal(m->flags, UNWIND_MAPPING_USER_ONLY);
 }
 
+static void file_that_cannot_be_opened_is_to_be_identified(void **state)
+{
+	static const uint8_t id[] = { 0xab };
+	struct world *w = *state;
+	struct process_event ev = { .type = PROCESS_MMAP,
+				    .pid = getpid(),
+				    .start = LIBRARY,
+				    .len = 0x1000,
+				    .ino = 1,
+				    .name = "/nowhere/gone" };
+
+	event(w, ev);
+	sample(w, true);
+	assert_int_equal(fake_mapping(w->maps, getpid(), LIBRARY)->flags,
+			 UNWIND_MAPPING_UNIDENTIFIED);
+	process_learn_build_id(w->fixture->ps, w->self, LIBRARY, 0, id, sizeof(id));
+	ev.start += ev.len;
+	event(w, ev);
+	sample(w, true);
+	assert_int_equal(fake_mapping(w->maps, getpid(), LIBRARY)->flags, 0);
+}
+
 int main(void)
 {
 #define TEST(fn) cmocka_unit_test_setup_teardown(fn, set_up, tear_down)
@@ -257,6 +279,7 @@ int main(void)
 		TEST(end_of_a_process_is_told),
 		TEST(process_with_another_start_is_told_anew),
 		TEST(generated_code_is_for_user_space),
+		TEST(file_that_cannot_be_opened_is_to_be_identified),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
