@@ -5,6 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "core/array.h"
+
 #define ID_CPU_SHIFT 40 /* sample.bpf.h: the CPU's number is above it, a count below */
 
 struct item {
@@ -78,15 +80,8 @@ static void *copy_record(struct sample_queue *q, const void *record, size_t len)
 
 static int add_part(struct sample_queue *q, const void *record, size_t len)
 {
-	if (q->n_parts == q->cap_parts) {
-		size_t cap = q->cap_parts ? 2 * q->cap_parts : 64;
-		struct wire_part **grown = realloc(q->parts, cap * sizeof(*grown));
-
-		if (!grown)
-			return -ENOMEM;
-		q->parts = grown;
-		q->cap_parts = cap;
-	}
+	if (ARRAY_RESERVE(q->parts, q->cap_parts, q->n_parts) < 0)
+		return -ENOMEM;
 	q->parts[q->n_parts] = copy_record(q, record, len);
 	if (!q->parts[q->n_parts])
 		return -ENOMEM;
@@ -160,15 +155,8 @@ static int add_sample(struct sample_queue *q, const void *record, size_t len)
 	memcpy(&sample, record, sizeof(sample));
 	if ((len - sizeof(sample)) / sizeof(struct wire_frame) < sample.n_kernel + sample.n_user)
 		return -EBADMSG;
-	if (q->n == q->cap) {
-		size_t cap = q->cap ? 2 * q->cap : 256;
-		struct item *grown = realloc(q->items, cap * sizeof(*grown));
-
-		if (!grown)
-			return -ENOMEM;
-		q->items = grown;
-		q->cap = cap;
-	}
+	if (ARRAY_RESERVE(q->items, q->cap, q->n) < 0)
+		return -ENOMEM;
 	item = &q->items[q->n];
 	*item = (struct item){ .time_ns = sample.time_ns, .number = q->n_seen++ };
 	item->sample = copy_record(q, record, len);

@@ -14,6 +14,7 @@
 #include <unistd.h>
 
 #include "bpf/cpus.h"
+#include "core/array.h"
 
 /* A storm of 2,000 execs a second writes about 4 MB/s: this lasts for 130 ms of it on one CPU. */
 #define BUFFER_LEN (512u << 10)
@@ -143,16 +144,9 @@ static void keep(struct sideband *sb, const struct process_event *ev)
 {
 	struct waiting *w;
 
-	if (sb->n == sb->cap) {
-		size_t cap = sb->cap ? 2 * sb->cap : 256;
-		struct waiting *grown = realloc(sb->waiting, cap * sizeof(*grown));
-
-		if (!grown) {
-			sb->lost++;
-			return;
-		}
-		sb->waiting = grown;
-		sb->cap = cap;
+	if (ARRAY_RESERVE(sb->waiting, sb->cap, sb->n) < 0) {
+		sb->lost++;
+		return;
 	}
 	w = &sb->waiting[sb->n++];
 	*w = (struct waiting){ .ev = *ev, .number = sb->n_seen++ };

@@ -4,6 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "core/array.h"
+
 #define GRANULE 8u /* words; keeps ranges aligned and the list of holes short */
 
 struct range {
@@ -98,14 +100,8 @@ static void add_hole(struct word_pool *p, struct range r)
 {
 	size_t i = 0;
 
-	if (p->n_holes == p->cap_holes) {
-		struct range *grown = realloc(p->holes, 2 * p->cap_holes * sizeof(*grown));
-
-		if (!grown)
-			return;
-		p->holes = grown;
-		p->cap_holes *= 2;
-	}
+	if (ARRAY_RESERVE(p->holes, p->cap_holes, p->n_holes) < 0)
+		return;
 	while (i < p->n_holes && p->holes[i].first < r.first)
 		i++;
 	memmove(&p->holes[i + 1], &p->holes[i], (p->n_holes - i) * sizeof(*p->holes));
@@ -119,15 +115,8 @@ static void add_hole(struct word_pool *p, struct range r)
 
 void word_pool_put(struct word_pool *p, uint32_t first, uint32_t n_words, uint64_t now_ns)
 {
-	if (p->n_waiting == p->cap_waiting) {
-		size_t cap = p->cap_waiting ? 2 * p->cap_waiting : 64;
-		struct waiting *grown = realloc(p->waiting, cap * sizeof(*grown));
-
-		if (!grown)
-			return;
-		p->waiting = grown;
-		p->cap_waiting = cap;
-	}
+	if (ARRAY_RESERVE(p->waiting, p->cap_waiting, p->n_waiting) < 0)
+		return;
 	p->waiting[p->n_waiting++] = (struct waiting){ { first, round_up(n_words) }, now_ns };
 }
 

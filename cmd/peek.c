@@ -7,6 +7,7 @@
 #include "cmd/frames.h"
 #include "cmd/top_table.h"
 #include "cmd/view.h"
+#include "core/array.h"
 #include "core/intern.h"
 #include "core/scoped.h"
 
@@ -33,15 +34,8 @@ static int add_edge(struct edges *e, uint32_t caller, uint32_t callee, int64_t v
 
 	if (!id)
 		return -ENOMEM;
-	if (id > e->cap) {
-		size_t cap = e->cap ? e->cap * 2 : 256;
-		struct edge *grown = realloc(e->items, cap * sizeof(*grown));
-
-		if (!grown)
-			return -ENOMEM;
-		e->items = grown;
-		e->cap = cap;
-	}
+	if (ARRAY_RESERVE(e->items, e->cap, id - 1) < 0)
+		return -ENOMEM;
 	edge = &e->items[id - 1];
 	if (id > known)
 		*edge = (struct edge){ .caller = caller, .callee = callee };

@@ -91,13 +91,6 @@ uint64_t recording_elapsed(const struct recording *r)
 	return clock_ns(CLOCK_MONOTONIC) - r->start_ns;
 }
 
-static const char *base_name(const char *path)
-{
-	const char *slash = strrchr(path, '/');
-
-	return slash ? slash + 1 : path;
-}
-
 char *recording_path(const struct recording *r)
 {
 	char host[256] = "", comm[16];
@@ -112,7 +105,7 @@ char *recording_path(const struct recording *r)
 		facts.command = r->opt.comms.items[0];
 	}
 	if (r->opt.command)
-		facts.command = base_name(r->opt.command[0]);
+		facts.command = path_basename(r->opt.command[0]);
 	path = output_expand(r->opt.output ? r->opt.output : "weft.pb.gz", &facts);
 	if (!path)
 		log_error("out of memory");

@@ -10,6 +10,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "core/array.h"
 #include "core/reader.h"
 #include "core/scoped.h"
 
@@ -122,16 +123,8 @@ struct mem *mem_live(pid_t pid)
 /* The segment that holds addr, or NULL. */
 static const struct core_segment *core_find(const struct core_mem *core, uint64_t addr)
 {
-	size_t low = 0, high = core->n;
+	size_t low = ARRAY_COUNT_UP_TO(core->segments, core->n, addr, addr);
 
-	while (low < high) {
-		size_t mid = low + (high - low) / 2;
-
-		if (core->segments[mid].addr <= addr)
-			low = mid + 1;
-		else
-			high = mid;
-	}
 	if (!low || addr - core->segments[low - 1].addr >= core->segments[low - 1].len)
 		return NULL;
 	return &core->segments[low - 1];

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "core/array.h"
 #include "core/intern.h"
 #include "core/scoped.h"
 #include "exporter/names.h"
@@ -67,22 +68,6 @@ static uint32_t copy_string(struct flame_tree *t, const struct profile *p, uint3
 	return add_string(t, profile_get_string(p, id), profile_string_len(p, id));
 }
 
-/* Makes room for index n of an array that grows by doubling. */
-static bool reserve(void *array, size_t *cap, size_t n, size_t size)
-{
-	size_t want = *cap ? *cap * 2 : 1024;
-	void **a = array, *grown;
-
-	if (n < *cap)
-		return true;
-	grown = realloc(*a, want * size);
-	if (!grown)
-		return false;
-	*a = grown;
-	*cap = want;
-	return true;
-}
-
 /* The number of a frame, which is the one with the same key; 0 without memory. */
 static uint32_t number_frame(struct flame_tree *t, const struct flame_frame *f)
 {
@@ -90,7 +75,7 @@ static uint32_t number_frame(struct flame_tree *t, const struct flame_frame *f)
 	uint32_t known = intern_count(t->frames);
 	uint32_t id = intern_add(t->frames, &key, sizeof(key));
 
-	if (!id || !reserve(&t->known_frames, &t->cap_frames, id, sizeof(*t->known_frames)))
+	if (!id || ARRAY_RESERVE(t->known_frames, t->cap_frames, id) < 0)
 		return 0;
 	if (id > known || !t->known_frames[id].file)
 		t->known_frames[id] = *f;
@@ -104,7 +89,7 @@ static uint32_t add_node(struct flame_tree *t, uint32_t parent, const struct fla
 	struct path path = { parent, number_frame(t, f) };
 	uint32_t node = path.frame ? intern_add(t->paths, &path, sizeof(path)) : 0;
 
-	if (!node || !reserve(&t->nodes, &t->cap_nodes, node, sizeof(*t->nodes))) {
+	if (!node || ARRAY_RESERVE(t->nodes, t->cap_nodes, node) < 0) {
 		t->failed = true;
 		return 0;
 	}
@@ -324,7 +309,7 @@ static struct flame_tree *tree_alloc(const struct profile *p)
 	t->frames = intern_new();
 	t->paths = intern_new();
 	if (!t->strings || !t->frames || !t->paths ||
-	    !reserve(&t->nodes, &t->cap_nodes, 0, sizeof(*t->nodes))) {
+	    ARRAY_RESERVE(t->nodes, t->cap_nodes, 0) < 0) {
 		flame_tree_free(t);
 		return NULL;
 	}

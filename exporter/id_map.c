@@ -4,24 +4,13 @@
 #include <errno.h>
 #include <stdlib.h>
 
+#include "core/array.h"
 #include "core/intern.h"
 
 void id_map_deinit(struct id_map *map)
 {
 	intern_free(map->ids);
 	free(map->rows);
-}
-
-static int grow(struct id_map *map)
-{
-	size_t cap = map->cap ? map->cap * 2 : 64;
-	uint32_t *rows = realloc(map->rows, cap * sizeof(*rows));
-
-	if (!rows)
-		return -ENOMEM;
-	map->rows = rows;
-	map->cap = cap;
-	return 0;
 }
 
 int id_map_add(struct id_map *map, uint64_t id, uint32_t row)
@@ -33,7 +22,7 @@ int id_map_add(struct id_map *map, uint64_t id, uint32_t row)
 	if (!map->ids)
 		return -ENOMEM;
 	known = intern_count(map->ids);
-	if (known == map->cap && grow(map) < 0)
+	if (ARRAY_RESERVE(map->rows, map->cap, known) < 0)
 		return -ENOMEM;
 	index = intern_add(map->ids, &id, sizeof(id));
 	if (!index)

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "core/array.h"
 #include "core/profile.h"
 #include "core/reader.h"
 #include "core/scoped.h"
@@ -57,16 +58,9 @@ static void end_message(struct decoder *d, const struct reader *r)
 
 static void *list_add(struct list *list, size_t size, struct reader *r)
 {
-	if (list->n == list->cap) {
-		size_t cap = list->cap ? list->cap * 2 : 64;
-		void *grown = realloc(list->items, cap * size);
-
-		if (!grown) {
-			reader_fail(r, -ENOMEM, "list");
-			return NULL;
-		}
-		list->items = grown;
-		list->cap = cap;
+	if (array_reserve(&list->items, &list->cap, list->n, size) < 0) {
+		reader_fail(r, -ENOMEM, "list");
+		return NULL;
 	}
 	return (char *)list->items + list->n++ * size;
 }

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "core/array.h"
 #include "runtimes/process.h"
 
 struct mapping_array {
@@ -68,17 +69,7 @@ static int reserve(struct process *proc, size_t n)
 /* Index of the first mapping that ends above addr. */
 static size_t lower_bound(const struct process *proc, uint64_t addr)
 {
-	size_t low = 0, high = proc->n_mappings;
-
-	while (low < high) {
-		size_t mid = low + (high - low) / 2;
-
-		if (proc->mappings[mid].end <= addr)
-			low = mid + 1;
-		else
-			high = mid;
-	}
-	return low;
+	return ARRAY_COUNT_UP_TO(proc->mappings, proc->n_mappings, end, addr);
 }
 
 struct mapping *mappings_find(const struct process *proc, uint64_t pc)

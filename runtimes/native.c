@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "core/profile.h"
+#include "core/array.h"
 #include "runtimes/process.h"
 #include "runtimes/runtime.h"
 #include "symbolizer/object.h"
@@ -58,15 +59,8 @@ static uint32_t profile_mapping_of(const struct runtime_env *env, const struct m
 
 static void remember(struct native *native, struct object *o, uint64_t address, uint32_t location)
 {
-	if (native->n == native->cap) {
-		size_t cap = native->cap ? native->cap * 2 : 256;
-		struct unnamed *grown = realloc(native->unnamed, cap * sizeof(*grown));
-
-		if (!grown)
-			return;
-		native->unnamed = grown;
-		native->cap = cap;
-	}
+	if (ARRAY_RESERVE(native->unnamed, native->cap, native->n) < 0)
+		return;
 	native->unnamed[native->n++] = (struct unnamed){ o, address, location };
 }
 

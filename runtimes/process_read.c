@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "core/scoped.h"
+#include "core/array.h"
 #include "runtimes/files.h"
 #include "runtimes/mappings.h"
 #include "runtimes/process_table.h"
@@ -33,15 +34,8 @@ static int add_line(void *ctx, const struct maps_line *line)
 	/* The kernel lists them in order; anything else is not the kernel's. */
 	if (r->n && line->start < r->list[r->n - 1].end)
 		return 0;
-	if (r->n == r->cap) {
-		size_t cap = r->cap ? r->cap * 2 : 64;
-		struct mapping *grown = realloc(r->list, cap * sizeof(*grown));
-
-		if (!grown)
-			return -ENOMEM;
-		r->list = grown;
-		r->cap = cap;
-	}
+	if (ARRAY_RESERVE(r->list, r->cap, r->n) < 0)
+		return -ENOMEM;
 	r->list[r->n] = (struct mapping){ .start = line->start,
 					  .end = line->end,
 					  .pgoff = line->pgoff,

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "core/intern.h"
+#include "core/array.h"
 #include "symbolizer/dwarf_program.h"
 
 #define MAX_FORMATS 32
@@ -59,15 +60,8 @@ static int names_add(struct names *names, const char *dir, const char *name)
 {
 	if (names->n >= MAX_FILES)
 		return -E2BIG;
-	if (names->n == names->cap) {
-		size_t cap = names->cap ? names->cap * 2 : 16;
-		struct dwarf_file *larger = realloc(names->list, cap * sizeof(*larger));
-
-		if (!larger)
-			return -ENOMEM;
-		names->list = larger;
-		names->cap = cap;
-	}
+	if (ARRAY_RESERVE(names->list, names->cap, names->n) < 0)
+		return -ENOMEM;
 	names->list[names->n++] = (struct dwarf_file){ dir, name, NULL };
 	return 0;
 }

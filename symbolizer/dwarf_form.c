@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "core/array.h"
 #include "symbolizer/dwarf_unit.h"
 
 struct reader section_reader(struct dwarf_section s, uint64_t offset)
@@ -97,22 +98,6 @@ size_t abbrevs_memory(const struct dwarf_abbrevs *a)
 	return a->cap * sizeof(*a->list) + a->cap_attrs * sizeof(*a->attrs);
 }
 
-/* Room for one more element. */
-static int grow(void **list, size_t *cap, size_t n, size_t size)
-{
-	size_t want = *cap ? *cap * 2 : 32;
-	void *larger;
-
-	if (n < *cap)
-		return 0;
-	larger = realloc(*list, want * size);
-	if (!larger)
-		return -ENOMEM;
-	*list = larger;
-	*cap = want;
-	return 0;
-}
-
 static int read_attrs(const struct dwarf_unit *u, struct reader *r, struct dwarf_abbrevs *a,
 		      struct dwarf_abbrev *b)
 {
@@ -129,7 +114,7 @@ static int read_attrs(const struct dwarf_unit *u, struct reader *r, struct dwarf
 			break;
 		if (form > UINT16_MAX)
 			return reader_fail(r, -EBADMSG, "DWARF form");
-		if (grow((void **)&a->attrs, &a->cap_attrs, a->n_attrs, sizeof(*a->attrs)) < 0)
+		if (ARRAY_RESERVE(a->attrs, a->cap_attrs, a->n_attrs) < 0)
 			return -ENOMEM;
 		a->attrs[a->n_attrs++] = (struct dwarf_attr){ at > UINT16_MAX ? 0 : (uint16_t)at,
 							      (uint16_t)form, (int32_t)implicit };
@@ -182,7 +167,7 @@ int abbrevs_load(struct dwarf *d, const struct dwarf_unit *u, uint64_t only_code
 
 		b.tag = (uint16_t)read_uleb(&r);
 		b.has_children = reader_u8(&r, "abbreviation children");
-		err = grow((void **)&a.list, &a.cap, a.n, sizeof(*a.list));
+		err = ARRAY_RESERVE(a.list, a.cap, a.n);
 		if (!err)
 			err = read_attrs(u, &r, &a, &b);
 		if (err)

@@ -6,6 +6,8 @@
 
 #include "symbolizer/dwarf_program.h"
 
+#include "core/array.h"
+
 #define MAX_ROWS (8 << 20)
 
 struct wide_row { /* while the program runs */
@@ -53,15 +55,8 @@ static int add_row(struct machine *m, uint32_t line)
 		return 0;
 	if (m->n_rows >= MAX_ROWS)
 		return -E2BIG;
-	if (m->n_rows == m->cap_rows) {
-		size_t cap = m->cap_rows ? m->cap_rows * 2 : 256;
-		struct wide_row *larger = realloc(m->rows, cap * sizeof(*larger));
-
-		if (!larger)
-			return -ENOMEM;
-		m->rows = larger;
-		m->cap_rows = cap;
-	}
+	if (ARRAY_RESERVE(m->rows, m->cap_rows, m->n_rows) < 0)
+		return -ENOMEM;
 	m->rows[m->n_rows++] = row;
 	return 0;
 }
@@ -79,15 +74,8 @@ static int end_sequence(struct machine *m)
 		m->n_rows = m->first;
 		return 0;
 	}
-	if (m->n_sequences == m->cap_sequences) {
-		size_t cap = m->cap_sequences ? m->cap_sequences * 2 : 16;
-		struct sequence *larger = realloc(m->sequences, cap * sizeof(*larger));
-
-		if (!larger)
-			return -ENOMEM;
-		m->sequences = larger;
-		m->cap_sequences = cap;
-	}
+	if (ARRAY_RESERVE(m->sequences, m->cap_sequences, m->n_sequences) < 0)
+		return -ENOMEM;
 	m->sequences[m->n_sequences++] = (struct sequence){ start, m->first, m->n_rows - m->first };
 	m->first = m->n_rows;
 	return 0;
@@ -234,17 +222,10 @@ int lines_load_rows(struct dwarf *d, struct dwarf_unit *u)
 
 const struct dwarf_row *lines_find(const struct dwarf_unit *u, uint64_t vaddr)
 {
-	size_t lo = 0, hi = u->n_rows;
+	size_t lo;
 
 	if (vaddr < u->row_base || vaddr - u->row_base > UINT32_MAX)
 		return NULL;
-	while (lo < hi) {
-		size_t mid = lo + (hi - lo) / 2;
-
-		if (u->rows[mid].addr <= vaddr - u->row_base)
-			lo = mid + 1;
-		else
-			hi = mid;
-	}
+	lo = ARRAY_COUNT_UP_TO(u->rows, u->n_rows, addr, vaddr - u->row_base);
 	return lo && u->rows[lo - 1].line != ROW_END ? &u->rows[lo - 1] : NULL;
 }

@@ -6,6 +6,8 @@
 
 #include "symbolizer/dwarf_unit.h"
 
+#include "core/array.h"
+
 #define MAX_RANGES (1 << 20) /* of one unit, or of all units in the map */
 #define PADDING 16	     /* functions are aligned to it; closer ranges become one */
 
@@ -23,15 +25,8 @@ int ranges_add(const struct dwarf *d, struct dwarf_ranges *list, uint64_t start,
 	}
 	if (list->n >= MAX_RANGES)
 		return -E2BIG;
-	if (list->n == list->cap) {
-		size_t cap = list->cap ? list->cap * 2 : 64;
-		struct dwarf_range *larger = realloc(list->list, cap * sizeof(*larger));
-
-		if (!larger)
-			return -ENOMEM;
-		list->list = larger;
-		list->cap = cap;
-	}
+	if (ARRAY_RESERVE(list->list, list->cap, list->n) < 0)
+		return -ENOMEM;
 	list->list[list->n++] = (struct dwarf_range){ start, end, tag };
 	return 0;
 }

@@ -10,6 +10,8 @@
 
 #include "symbolizer/dwarf_unit.h"
 
+#include "core/array.h"
+
 #define MAX_DIE_DEPTH 256
 #define MAX_SCOPE_DEPTH 200
 #define MAX_SCOPES (1 << 20)
@@ -119,15 +121,8 @@ static int add_scope(struct builder *b, struct reader *r, const struct dwarf_abb
 	s.depth = s.parent ? (uint16_t)(b->scopes[s.parent - 1].depth + 1) : 0;
 	if (s.depth > MAX_SCOPE_DEPTH)
 		return -E2BIG;
-	if (b->n_scopes == b->cap_scopes) {
-		size_t cap = b->cap_scopes ? b->cap_scopes * 2 : 64;
-		struct dwarf_scope *larger = realloc(b->scopes, cap * sizeof(*larger));
-
-		if (!larger)
-			return -ENOMEM;
-		b->scopes = larger;
-		b->cap_scopes = cap;
-	}
+	if (ARRAY_RESERVE(b->scopes, b->cap_scopes, b->n_scopes) < 0)
+		return -ENOMEM;
 	b->scopes[b->n_scopes++] = s;
 	*level = (uint32_t)b->n_scopes;
 	return 0;
@@ -306,17 +301,10 @@ int scopes_load(struct dwarf *d, struct dwarf_unit *u)
 
 const struct dwarf_scope *scopes_find(const struct dwarf_unit *u, uint64_t vaddr)
 {
-	size_t lo = 0, hi = u->n_intervals;
+	size_t lo;
 
 	if (vaddr < u->base || vaddr - u->base > UINT32_MAX)
 		return NULL;
-	while (lo < hi) {
-		size_t mid = lo + (hi - lo) / 2;
-
-		if (u->intervals[mid].addr <= vaddr - u->base)
-			lo = mid + 1;
-		else
-			hi = mid;
-	}
+	lo = ARRAY_COUNT_UP_TO(u->intervals, u->n_intervals, addr, vaddr - u->base);
 	return lo && u->intervals[lo - 1].scope ? &u->scopes[u->intervals[lo - 1].scope - 1] : NULL;
 }

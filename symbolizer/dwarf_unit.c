@@ -8,6 +8,8 @@
 
 #include "symbolizer/dwarf_unit.h"
 
+#include "core/array.h"
+
 #define MAX_UNITS (1 << 20)
 #define MAX_OVERLAP 32 /* ranges looked at backwards from an address */
 
@@ -74,15 +76,8 @@ static int list_units(struct dwarf *d)
 		reader_seek(&r, u.end, "next unit");
 		if (!is_supported(&u))
 			continue;
-		if (d->n_units == d->cap_units) {
-			size_t cap = d->cap_units ? d->cap_units * 2 : 16;
-			struct dwarf_unit *units = realloc(d->units, cap * sizeof(*units));
-
-			if (!units)
-				return -ENOMEM;
-			d->units = units;
-			d->cap_units = cap;
-		}
+		if (ARRAY_RESERVE(d->units, d->cap_units, d->n_units) < 0)
+			return -ENOMEM;
 		d->units[d->n_units++] = u;
 	}
 	return d->n_units || d->in.is_alt ? 0 : -ENOENT;
@@ -248,16 +243,8 @@ int units_load(struct dwarf *d)
 
 struct dwarf_unit *unit_at(struct dwarf *d, uint64_t vaddr)
 {
-	size_t lo = 0, hi = d->map.n;
+	size_t lo = ARRAY_COUNT_UP_TO(d->map.list, d->map.n, start, vaddr);
 
-	while (lo < hi) {
-		size_t mid = lo + (hi - lo) / 2;
-
-		if (d->map.list[mid].start <= vaddr)
-			lo = mid + 1;
-		else
-			hi = mid;
-	}
 	for (size_t i = lo; i-- > 0 && lo - i <= MAX_OVERLAP;)
 		if (vaddr < d->map.list[i].end)
 			return &d->units[d->map.list[i].tag];
@@ -266,15 +253,7 @@ struct dwarf_unit *unit_at(struct dwarf *d, uint64_t vaddr)
 
 struct dwarf_unit *unit_of_die(struct dwarf *d, uint64_t offset)
 {
-	size_t lo = 0, hi = d->n_units;
+	size_t lo = ARRAY_COUNT_UP_TO(d->units, d->n_units, offset, offset);
 
-	while (lo < hi) {
-		size_t mid = lo + (hi - lo) / 2;
-
-		if (d->units[mid].offset <= offset)
-			lo = mid + 1;
-		else
-			hi = mid;
-	}
 	return lo && offset < d->units[lo - 1].end ? &d->units[lo - 1] : NULL;
 }

@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "core/array.h"
 #include "core/scoped.h"
 
 #define MAX_SYMBOLS (4 << 20)
@@ -74,15 +75,8 @@ static int add_symbol(struct kallsyms *k, const struct symbol *s)
 {
 	if (k->n == MAX_SYMBOLS)
 		return -E2BIG;
-	if (k->n == k->cap) {
-		size_t cap = k->cap ? k->cap * 2 : 1024;
-		struct symbol *symbols = realloc(k->symbols, cap * sizeof(*symbols));
-
-		if (!symbols)
-			return -ENOMEM;
-		k->symbols = symbols;
-		k->cap = cap;
-	}
+	if (ARRAY_RESERVE(k->symbols, k->cap, k->n) < 0)
+		return -ENOMEM;
 	k->symbols[k->n++] = *s;
 	return 0;
 }
@@ -205,17 +199,9 @@ static bool is_end(const char *name)
 const char *kallsyms_find(const struct kallsyms *k, uint64_t addr, const char **module,
 			  uint64_t *start)
 {
-	size_t lo = 0, hi = k->n;
+	size_t lo = ARRAY_COUNT_UP_TO(k->symbols, k->n, addr, addr);
 	const struct symbol *s;
 
-	while (lo < hi) {
-		size_t mid = lo + (hi - lo) / 2;
-
-		if (k->symbols[mid].addr <= addr)
-			lo = mid + 1;
-		else
-			hi = mid;
-	}
 	s = lo ? &k->symbols[lo - 1] : NULL;
 	if (!s || addr - s->addr >= MAX_FUNCTION || is_end(k->arena + s->name))
 		return NULL;

@@ -6,6 +6,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
+#include "core/array.h"
 #include "core/filemap.h"
 #include "core/intern.h"
 #include "symbolizer/name_cache.h"
@@ -101,15 +102,8 @@ static int add_object(struct objects *os, struct object *o)
 {
 	size_t bucket = bucket_of(&o->key);
 
-	if (os->n == os->cap) {
-		size_t cap = os->cap ? os->cap * 2 : 64;
-		struct object **list = realloc(os->list, cap * sizeof(*list));
-
-		if (!list)
-			return -ENOMEM;
-		os->list = list;
-		os->cap = cap;
-	}
+	if (ARRAY_RESERVE(os->list, os->cap, os->n) < 0)
+		return -ENOMEM;
 	os->list[os->n++] = o;
 	o->id = (uint32_t)os->n;
 	o->next = os->buckets[bucket];

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "core/array.h"
 #include "core/reader.h"
 
 #define MAX_SLOTS (1 << 18)
@@ -28,23 +29,6 @@ struct plt {
 	struct stub *stubs;
 	size_t n_stubs, cap_stubs;
 };
-
-static int grow(void **list, size_t *cap, size_t n, size_t size)
-{
-	size_t want = *cap ? *cap * 2 : 64;
-	void *larger;
-
-	if (n < *cap)
-		return 0;
-	if (n >= MAX_SLOTS)
-		return -E2BIG;
-	larger = realloc(*list, want * size);
-	if (!larger)
-		return -ENOMEM;
-	*list = larger;
-	*cap = want;
-	return 0;
-}
 
 /* The name of a dynamic symbol by its number. */
 static const char *symbol_name(const struct elf_file *ef, const struct elf_section *table,
@@ -87,7 +71,9 @@ static int read_slots(struct plt *p, const struct elf_file *ef, const struct elf
 		slot.name = symbol_name(ef, &ef->sections[s->link], ELF64_R_SYM(info));
 		if (!slot.name || !*slot.name)
 			continue;
-		if (grow((void **)&p->slots, &p->cap_slots, p->n_slots, sizeof(slot)) < 0)
+		if (p->n_slots >= MAX_SLOTS)
+			return -E2BIG;
+		if (ARRAY_RESERVE(p->slots, p->cap_slots, p->n_slots) < 0)
 			return -ENOMEM;
 		p->slots[p->n_slots++] = slot;
 	}
@@ -135,7 +121,9 @@ static int read_stubs(struct plt *p, const struct elf_file *ef, const char *name
 		if (!slot)
 			continue;
 		stub.name = slot->name;
-		if (grow((void **)&p->stubs, &p->cap_stubs, p->n_stubs, sizeof(stub)) < 0)
+		if (p->n_stubs >= MAX_SLOTS)
+			return -E2BIG;
+		if (ARRAY_RESERVE(p->stubs, p->cap_stubs, p->n_stubs) < 0)
 			return -ENOMEM;
 		p->stubs[p->n_stubs++] = stub;
 	}
@@ -189,17 +177,9 @@ void plt_free(struct plt *p)
 
 const char *plt_find(const struct plt *p, uint64_t vaddr, uint64_t *start, uint64_t *size)
 {
-	size_t lo = 0, hi = p->n_stubs;
+	size_t lo = ARRAY_COUNT_UP_TO(p->stubs, p->n_stubs, vaddr, vaddr);
 	const struct stub *s;
 
-	while (lo < hi) {
-		size_t mid = lo + (hi - lo) / 2;
-
-		if (p->stubs[mid].vaddr <= vaddr)
-			lo = mid + 1;
-		else
-			hi = mid;
-	}
 	s = lo ? &p->stubs[lo - 1] : NULL;
 	if (!s || vaddr - s->vaddr >= s->len)
 		return NULL;

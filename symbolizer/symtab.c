@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "core/array.h"
 #include "core/reader.h"
 
 #define MAX_SYMBOLS (16 * 1024 * 1024)
@@ -121,15 +122,8 @@ static int add_entry(struct symtab *t, const struct elf_file *ef, const struct r
 
 	if (!size || t->n >= MAX_FUNCTIONS)
 		return 0;
-	if (t->n == t->cap) {
-		size_t cap = t->cap ? t->cap * 2 : 256;
-		struct entry *entries = realloc(t->entries, cap * sizeof(*entries));
-
-		if (!entries)
-			return -ENOMEM;
-		t->entries = entries;
-		t->cap = cap;
-	}
+	if (ARRAY_RESERVE(t->entries, t->cap, t->n) < 0)
+		return -ENOMEM;
 	t->entries[t->n++] =
 		(struct entry){ .addr = s->value,
 				.rank = (uint8_t)rank,
@@ -277,16 +271,8 @@ size_t symtab_memory(const struct symtab *t)
 /* How many entries begin at or below the address. */
 static size_t entries_below(const struct symtab *t, uint64_t vaddr)
 {
-	size_t lo = 0, hi = t->n;
+	size_t lo = ARRAY_COUNT_UP_TO(t->entries, t->n, addr, vaddr);
 
-	while (lo < hi) {
-		size_t mid = lo + (hi - lo) / 2;
-
-		if (t->entries[mid].addr <= vaddr)
-			lo = mid + 1;
-		else
-			hi = mid;
-	}
 	return lo;
 }
 
