@@ -1,5 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-/* The CPU sampler: a perf event ticks on every CPU; some ticks become samples. */
+/*
+ * The CPU samplers: a perf event ticks on every CPU; some ticks become samples.
+ *
+ * A hardware counter ticks in an NMI, which can interrupt everything, process_fork too. Nothing is
+ * shared that could be half done: what is written (scratch slot, jitter, counters) only ticks
+ * touch, and a CPU's ticks do not interrupt each other; maps that others write are only looked up
+ * in, without a lock; the ring refuses where its lock is held, which is counted as lost.
+ */
 #include "bpf/maps.bpf.h"
 #include "bpf/jitter.bpf.h"
 #include "bpf/sample.bpf.h"
@@ -7,13 +14,29 @@
 
 char LICENSE[] SEC("license") = "Dual BSD/GPL";
 
+/* A tick is taken with the probability of its length in the sampling period, so that is what it
+   must be multiplied by; then it is right for each tick by itself, also while the kernel changes
+   the events' period. (The events since the last tick that was taken would make the same sum, but
+   count what other programs did.) */
+static __always_inline __u64 sample_weight(struct bpf_perf_event_data *ctx,
+					   const struct tick_length *length)
+{
+	if (!is_worth_period)
+		return sample_period_ns;
+	return ctx->sample_period * sample_period_ns / (length->tick_ns | !length->tick_ns);
+}
+
 /* Which counter this tick ends in. */
 static __always_inline int tick(struct bpf_perf_event_data *ctx, struct scratch *s)
 {
 	bool is_user_mode = PT_REGS_IS_USER(&ctx->regs);
+	__u32 cpu = bpf_get_smp_processor_id();
+	const struct tick_length *length = bpf_map_lookup_elem(&tick_lengths, &cpu);
 	__u64 pid_tgid;
 
-	if (!jitter_takes(&s->cpu, ctx->sample_period))
+	if (!length)
+		return TICK_LOST_ERROR;
+	if (!jitter_takes(&s->cpu, length))
 		return TICK_SKIPPED;
 	pid_tgid = bpf_get_current_pid_tgid();
 	if (!pid_tgid)
@@ -22,7 +45,8 @@ static __always_inline int tick(struct bpf_perf_event_data *ctx, struct scratch 
 		return TICK_FILTERED;
 	if (is_kernel_only && is_user_mode)
 		return TICK_FILTERED;
-	return sample_take(ctx, is_user_mode ? &ctx->regs : NULL, sample_period_ns, 0, s);
+	return sample_take(ctx, is_user_mode ? &ctx->regs : NULL, sample_weight(ctx, length),
+			   is_worth_period ? WIRE_CYCLES : WIRE_CPU, s);
 }
 
 SEC("perf_event")

@@ -2,14 +2,16 @@
 /*
  * Jitter against lockstep with the program. Ticks come more often than samples are wanted. In every
  * sampling period there is one moment, and the first tick at or after it is the sample: so the mean
- * rate is exact, and every tick is equally likely.
+ * rate is exact, and a tick is taken with the probability of its length in the sampling period,
+ * whatever runs.
  *
  * Where in its period the moment is moves on by an irrational part of it each time, from a random
- * start; and the ticks' own period is an irrational part of it too (kernel_half.c). Both spread
- * over all phases far more evenly than random numbers would: an error of 0.5 points for 3,000
- * samples of a program whose period is any small multiple or fraction of ours, where those leave 2
- * to 8 (simulated; a few odd ratios, 1.11 for one, leave 4). The two numbers must not be related
- * to each other: with the golden ratio in both it is 20.
+ * start: that spreads over all phases more evenly than random numbers. But what repeats at all, the
+ * moments or the ticks, is in step with some program; so the moments begin anew at random every
+ * few samples, and user space changes the ticks' length now and then (ticker.c). Simulated for
+ * 3,000 samples of two phases, 30 % and 70 %, at 580 periods from 0.1 to 8 of ours: 0.6 points of
+ * error rms, 1.8 at the 99th percentile, 3 at worst, and 0.9 rms for periods that some of the
+ * lengths are in step with. Independent random moments: 0.8 rms. Neither alone: 70 at worst.
  */
 #ifndef BPF_JITTER_BPF_H
 #define BPF_JITTER_BPF_H
@@ -17,21 +19,44 @@
 #include "bpf/maps.bpf.h"
 
 #define JITTER_STEP 0xb7e15162ULL /* e - 2, in 32 bits behind the point */
+#define JITTER_SAMPLES 32	  /* from one random start to the next; a power of two */
 
-/* tick_ns: the time this tick stands for. True when it is the one to take. */
-static __always_inline bool jitter_takes(struct cpu_state *cpu, __u64 tick_ns)
+static __always_inline __u64 jitter_random_offset(void)
+{
+	return 1 + (sample_period_ns * bpf_get_prandom_u32() >> 32);
+}
+
+/* What the tick stands for: its length, and what of the one before was cut off when the length
+   changed, unless the CPU was idle in between. */
+static __always_inline __u64 jitter_tick_ns(struct cpu_state *cpu, const struct tick_length *length)
+{
+	__u64 tick_ns = length->tick_ns;
+
+	if (cpu->n_changes == length->n_changes)
+		return tick_ns;
+	cpu->n_changes = length->n_changes;
+	if (bpf_ktime_get_ns() - length->since_ns < tick_ns + tick_ns / 2)
+		tick_ns += length->cut_ns;
+	return tick_ns;
+}
+
+/* True when this tick is the one to take. */
+static __always_inline bool jitter_takes(struct cpu_state *cpu, const struct tick_length *length)
 {
 	__u64 offset_ns = cpu->offset_ns; /* of the moment in its period; 0 before the first */
 
 	if (!offset_ns) {
-		offset_ns = 1 + (sample_period_ns * bpf_get_prandom_u32() >> 32);
+		offset_ns = jitter_random_offset();
 		cpu->offset_ns = offset_ns;
 		cpu->until_ns = offset_ns;
 	}
-	cpu->until_ns -= tick_ns;
+	cpu->until_ns -= jitter_tick_ns(cpu, length);
 	if (cpu->until_ns > 0)
 		return false;
-	offset_ns += sample_period_ns * JITTER_STEP >> 32;
+	if (++cpu->n_moments % JITTER_SAMPLES)
+		offset_ns += sample_period_ns * JITTER_STEP >> 32;
+	else
+		offset_ns = jitter_random_offset();
 	if (offset_ns > sample_period_ns)
 		offset_ns -= sample_period_ns;
 	cpu->until_ns += sample_period_ns - cpu->offset_ns + offset_ns;

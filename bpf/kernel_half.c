@@ -4,17 +4,16 @@
 #include <bpf/bpf.h>
 #include <errno.h>
 #include <linux/capability.h>
-#include <linux/perf_event.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/ioctl.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
 #include "bpf/cpus.h"
+#include "bpf/sampler.h"
 #include "bpf/shared.h"
 #include "bpf/live.h"
 #include "core/clock.h"
@@ -26,12 +25,8 @@
 #define DEFAULT_FREQ 99
 #define MAX_PROCESSES 8192 /* known to the kernel half at a time; further ones send snapshots */
 #define INITIAL_PID_NAMESPACE 0xEFFFFFFC /* its inode: PROC_PID_INIT_INO in linux/proc_ns.h */
-/* Ticks per sample, the root of 3: far from every simple fraction, so that the grid of ticks stays
-   with no multiple or fraction of the sampling period; see jitter.bpf.h. */
-#define TICKS_PER_SAMPLE 1.7320508075688772
 #define MIN_RING_LEN (UINT64_C(2) << 20) /* 500 pages of snapshots */
 #define MAX_RING_LEN (UINT64_C(64) << 20)
-#define MIN_TICK_NS 10000 /* the kernel's own limit for cpu-clock */
 
 static int print_libbpf(enum libbpf_print_level level, const char *fmt, va_list args)
 {
@@ -73,6 +68,7 @@ static void set_sizes(struct kernel_half *k, const struct options *opt)
 	bpf_map__set_value_size(k->skel->maps.table_words, (uint32_t)words * 4);
 	bpf_map__set_max_entries(k->skel->maps.unwind_processes, MAX_PROCESSES);
 	bpf_map__set_max_entries(k->skel->maps.ring, (uint32_t)ring);
+	bpf_map__set_max_entries(k->skel->maps.tick_lengths, (uint32_t)cpus_possible());
 	k->skel->rodata->table_mask = (uint32_t)words - 1;
 	k->skel->rodata->ring_wakeup_len = (uint32_t)(ring / 8);
 	k->skel->rodata->ring_snapshot_len = (uint32_t)(ring / 4 * 3);
@@ -152,7 +148,10 @@ int kernel_half_open(struct kernel_half *k, const struct options *opt)
 {
 	int err;
 
-	*k = (struct kernel_half){ .stats_fd = -1 };
+	*k = (struct kernel_half){ .stats_fd = -1, .ticker.is_fixed = true };
+	k->sampler = opt->sampler ? opt->sampler : sampler_find(opt->event);
+	if (!k->sampler)
+		return -EINVAL;
 	libbpf_set_print(print_libbpf);
 	err = check_pid_namespace();
 	if (err)
@@ -169,6 +168,7 @@ int kernel_half_open(struct kernel_half *k, const struct options *opt)
 	set_sizes(k, opt);
 	set_options(k, opt);
 	targets_configure(&k->targets, k->skel);
+	k->sampler->configure(k->sampler, k->skel);
 	err = weft_bpf__load(k->skel);
 	if (err) {
 		log_load_error(err);
@@ -179,87 +179,29 @@ int kernel_half_open(struct kernel_half *k, const struct options *opt)
 	return 0;
 }
 
-/* -ENODEV: the CPU is offline. */
-static int open_tick(const struct kernel_half *k, int cpu, uint64_t tick_ns)
-{
-	struct perf_event_attr attr = {
-		.type = PERF_TYPE_SOFTWARE,
-		.size = sizeof(attr),
-		.config = PERF_COUNT_SW_CPU_CLOCK,
-		.sample_period = tick_ns,
-		.exclude_idle = 1,
-		.disabled = 1,
-	};
-	int fd = (int)syscall(SYS_perf_event_open, &attr, -1, cpu, -1, PERF_FLAG_FD_CLOEXEC);
-
-	if (fd < 0)
-		return errno == EACCES ? -EPERM : -errno;
-	if (ioctl(fd, PERF_EVENT_IOC_SET_BPF, bpf_program__fd(k->skel->progs.cpu_tick)) < 0) {
-		int err = -errno;
-
-		close(fd);
-		return err;
-	}
-	return fd;
-}
-
-static int open_ticks(struct kernel_half *k)
-{
-	uint64_t tick_ns = (uint64_t)((double)k->period_ns / TICKS_PER_SAMPLE);
-	int n_cpus = cpus_possible();
-
-	if (tick_ns < MIN_TICK_NS)
-		tick_ns = MIN_TICK_NS;
-	k->tick_fds = calloc((size_t)n_cpus, sizeof(*k->tick_fds));
-	if (!k->tick_fds)
-		return -ENOMEM;
-	for (int cpu = 0; cpu < n_cpus; cpu++) {
-		int fd = open_tick(k, cpu, tick_ns);
-
-		if (fd == -ENODEV)
-			continue;
-		if (fd < 0)
-			return fd;
-		k->tick_fds[k->n_ticks++] = fd;
-	}
-	return 0;
-}
-
 int kernel_half_start(struct kernel_half *k, const struct options *opt)
 {
-	int err = open_ticks(k);
+	int err = k->sampler->attach(k->sampler, k->skel, k->period_ns, &k->ticker);
 
-	if (err) {
-		log_error("cannot sample: perf_event_open: %s%s", strerror(-err),
-			  err == -EPERM ? ": CAP_PERFMON is missing (see `weft doctor`)" : "");
+	if (err)
 		return err;
-	}
 	k->skel->links.process_fork = bpf_program__attach(k->skel->progs.process_fork);
 	if (!k->skel->links.process_fork) {
 		log_error("cannot follow forks: %s", strerror(errno));
 		return -errno;
 	}
 	err = targets_fill(&k->targets, k->skel, opt);
-	for (size_t i = 0; !err && i < k->n_ticks; i++) {
-		if (ioctl(k->tick_fds[i], PERF_EVENT_IOC_ENABLE, 0) < 0)
-			err = -errno;
-	}
-	return err;
+	return err ? err : ticker_start(&k->ticker);
 }
 
 void kernel_half_stop(struct kernel_half *k)
 {
-	for (size_t i = 0; i < k->n_ticks; i++)
-		ioctl(k->tick_fds[i], PERF_EVENT_IOC_DISABLE, 0);
+	ticker_stop(&k->ticker);
 }
 
 void kernel_half_close(struct kernel_half *k)
 {
-	for (size_t i = 0; i < k->n_ticks; i++)
-		close(k->tick_fds[i]);
-	free(k->tick_fds);
-	k->tick_fds = NULL;
-	k->n_ticks = 0;
+	ticker_close(&k->ticker);
 	if (k->stats_fd >= 0)
 		close(k->stats_fd);
 	weft_bpf__destroy(k->skel);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The kernel half as user space holds it: the loaded BPF programs and maps, sized by the memory
- * budget, and the perf events that tick. Nothing is pinned: it all goes when the process goes.
+ * budget, and the sampler that runs them. Nothing is pinned: it all goes when the process goes.
  */
 #ifndef BPF_KERNEL_HALF_H
 #define BPF_KERNEL_HALF_H
@@ -12,8 +12,10 @@
 
 #include "bpf/counters.h"
 #include "bpf/targets.h"
+#include "bpf/ticker.h"
 
 struct options;
+struct sampler_ops;
 struct weft_bpf;
 
 struct kernel_half {
@@ -21,8 +23,8 @@ struct kernel_half {
 	struct targets targets;
 	uint32_t n_table_words;
 	uint64_t period_ns; /* mean time between samples on one CPU */
-	int *tick_fds;	    /* of each CPU, -1 where there is none */
-	size_t n_ticks;
+	const struct sampler_ops *sampler;
+	struct ticker ticker;
 	int stats_fd; /* while the kernel counts the programs' time; -1 */
 };
 

@@ -15,6 +15,7 @@
 #include "bpf/priority.h"
 #include "bpf/sample_labels.h"
 #include "bpf/sample_queue.h"
+#include "bpf/sampler.h"
 #include "bpf/sideband.h"
 #include "bpf/tables.h"
 #include "bpf/unwind_maps.h"
@@ -259,11 +260,8 @@ static void live_close(struct source *src)
 
 static void set_header(const struct live *l, struct profile *p)
 {
-	struct profile_header *h = profile_header(p);
-
-	profile_begin_cpu(p);
-	h->period = (int64_t)l->kernel.period_ns;
-	h->time_ns = (int64_t)(l->start_ns + l->unix_offset_ns);
+	sampler_begin_profile(l->kernel.sampler, p, l->kernel.period_ns);
+	profile_header(p)->time_ns = (int64_t)(l->start_ns + l->unix_offset_ns);
 }
 
 static int begin_profile(struct live *l, struct profile *p)
@@ -393,7 +391,7 @@ static int live_pump(struct source *src, struct profile *p, int timeout_ms)
 	if (err)
 		return err;
 	if (!l->is_stopped)
-		wakeup_wait(&l->wakeup, timeout_ms);
+		wakeup_wait(&l->wakeup, ticker_wander(&l->kernel.ticker, timeout_ms));
 	now = clock_ns(CLOCK_MONOTONIC);
 	take_over(l, bpf_map__max_entries(l->kernel.skel->maps.ring));
 	merge(l, l->is_stopped ? UINT64_MAX : now - SETTLE_NS);
@@ -468,6 +466,7 @@ size_t live_finish(struct source *src, struct profile *p, bool (*is_stopped)(voi
 	live_counters(src, counters);
 	for (int i = 0; i < N_COUNTERS; i++)
 		profile_count(p, names[i], counters[i]);
+	sampler_end_profile(l->kernel.sampler, p);
 	profile_header(p)->duration_ns = (int64_t)(clock_ns(CLOCK_MONOTONIC) - l->start_ns);
 	return n_left;
 }

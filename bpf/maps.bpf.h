@@ -25,9 +25,10 @@ const volatile __u32 target_flags = TARGET_ALL;
 const volatile __u32 table_mask = 0; /* words of the table memory - 1; a power of two - 1 */
 const volatile __u32 snapshot_max_pages = 16;
 const volatile __u32 snapshot_pages_per_second = 8192; /* on one CPU: 5 ms of copying a second */
-const volatile __u32 ring_wakeup_len = 1;   /* bytes waiting in the ring that wake user space */
-const volatile __u32 ring_snapshot_len = 1; /* bytes waiting from which on no stacks are copied */
-const volatile __u64 sample_period_ns = 0;  /* mean time between samples on one CPU */
+const volatile __u32 ring_wakeup_len = 1;    /* bytes waiting in the ring that wake user space */
+const volatile __u32 ring_snapshot_len = 1;  /* bytes waiting from which on no stacks are copied */
+const volatile __u64 sample_period_ns = 0;   /* mean time between samples on one CPU */
+const volatile bool is_worth_period = false; /* a sample is worth its events, not its time */
 const volatile bool is_user_only = false;
 const volatile bool is_kernel_only = false;
 const volatile bool has_task_btf = false; /* the kernel has bpf_get_current_task_btf (5.11) */
@@ -68,6 +69,16 @@ struct {
 	__type(key, __u32);
 	__type(value, struct scratch);
 } scratches SEC(".maps");
+
+/* How long each CPU's ticks are, by CPU number: one element for each that may come. User space
+   writes through its own mapping, ticks read. */
+struct {
+	__uint(type, BPF_MAP_TYPE_ARRAY);
+	__uint(map_flags, BPF_F_MMAPABLE);
+	__uint(max_entries, 1);
+	__type(key, __u32);
+	__type(value, struct tick_length);
+} tick_lengths SEC(".maps");
 
 /* The table memory: unwind tables and vectors of mappings, written by user space through its own
    mapping, read by walks. One element, whose size is the budget. */

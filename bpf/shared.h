@@ -46,10 +46,21 @@ struct cpu_state {
 	/* jitter.bpf.h */
 	__s64 until_ns;
 	__u64 offset_ns;
+	__u64 n_moments;
+	__u64 n_changes;	    /* of the ticks' length, as far as it was seen */
 	__u64 counters[N_COUNTERS]; /* the TICK_*s are the first */
 	/* snapshot.bpf.h: pages that may still be copied, and when that was worked out */
 	__u64 n_pages_left, refill_time_ns;
 	__u64 n_samples; /* for ids */
+};
+
+/* What the ticks of one CPU stand for, in the map `tick_lengths`; user space writes, in this order.
+   When the length changes, the tick under way is cut off after cut_ns. */
+struct tick_length {
+	__u64 cut_ns;
+	__u64 since_ns; /* CLOCK_MONOTONIC */
+	__u64 tick_ns;
+	__u64 n_changes;
 };
 
 #define MAX_SNAPSHOT_PAGES 64

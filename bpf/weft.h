@@ -17,6 +17,8 @@
 
 enum wire_record_type { WIRE_SAMPLE = 1, WIRE_SNAPSHOT_PAGE = 2, WIRE_BUILD_IDS = 3 };
 
+enum wire_sampler { WIRE_CPU, WIRE_CYCLES };
+
 enum wire_frame_kind {
 	WIRE_FRAME_KERNEL = 1, /* addr: kernel text address */
 	WIRE_FRAME_NATIVE = 2, /* addr: user pc as found: exact for a leaf or after a signal frame,
@@ -55,13 +57,13 @@ struct wire_sample {
 	__u64 start_time_ns; /* of the process (group leader's start_boottime): with pid its
 				identity */
 	__u64 cgroup_id;
-	__u64 weight; /* what it is worth in the sampler's unit; cpu: 1 tick = the period in ns */
+	__u64 weight; /* what it is worth in the sampler's unit; cpu: the sampling period in ns */
 	__u32 pid, tid, ppid, cpu;
 	__u16 n_kernel, n_user;
 	__u16 end;	       /* enum counter: why the user walk ended */
 	__u16 n_pages;	       /* snapshot pages sent, when end is END_SNAPSHOT */
 	__u16 snapshot_reason; /* enum counter: why the kernel half could not go on */
-	__u16 sampler;	       /* 0: cpu */
+	__u16 sampler;	       /* enum wire_sampler */
 	__u32 pad;
 	char comm[WIRE_COMM_LEN]; /* of the thread */
 	/* Where the kernel half stopped: registers to go on with when end is END_SNAPSHOT. The

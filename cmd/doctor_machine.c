@@ -188,6 +188,40 @@ static void check_perf_events(struct machine *m, struct finding *f)
 		finding_set(f, FINDING_OK, "", "cpu-clock works");
 }
 
+/* The errno with which the kernel refuses to count cycles, or 0. */
+static int try_cycles(void)
+{
+	struct perf_event_attr attr = {
+		.type = PERF_TYPE_HARDWARE,
+		.size = sizeof(attr),
+		.config = PERF_COUNT_HW_CPU_CYCLES,
+		.sample_freq = 1,
+		.freq = 1,
+		.disabled = 1,
+	};
+	int fd = (int)syscall(SYS_perf_event_open, &attr, -1, 0, -1, PERF_FLAG_FD_CLOEXEC);
+
+	if (fd < 0)
+		return errno;
+	close(fd);
+	return 0;
+}
+
+/* Hybrid machines have a counter for each kind of core. */
+static void check_cycles(struct machine *m, struct finding *f)
+{
+	bool has = machine_has(m, "/sys/bus/event_source/devices/cpu") ||
+		   machine_has(m, "/sys/bus/event_source/devices/cpu_core");
+	int err = m->is_real ? try_cycles() : has ? 0 : ENOENT;
+
+	if (err == EACCES || err == EPERM)
+		finding_set(f, FINDING_OK, "", "not permitted to look; `-e cpu` does without");
+	else if (err)
+		finding_set(f, FINDING_OK, "", "none (virtual machine?); `-e cpu` does without");
+	else
+		finding_set(f, FINDING_OK, "", "there, for `-e cycles`");
+}
+
 static void check_clock(struct machine *m, struct finding *f)
 {
 	static const char *const slow[] = { "hpet", "acpi_pm", "refined-jiffies", "jiffies" };
@@ -268,6 +302,7 @@ void doctor_check_machine(struct findings *all, const char *root)
 		{ "bpf()", check_bpf },
 		{ "BPF JIT", check_jit },
 		{ "perf events", check_perf_events },
+		{ "hardware cycles", check_cycles },
 		{ "lockdown", check_lockdown },
 		{ "memlock", check_memlock },
 		{ "clock source", check_clock },

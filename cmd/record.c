@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #include "bpf/live.h"
+#include "bpf/sampler.h"
 #include "cmd/accounting.h"
 #include "cmd/child.h"
 #include "cmd/cost.h"
@@ -18,6 +19,7 @@
 #include "core/log.h"
 #include "core/profile.h"
 #include "core/scoped.h"
+#include "core/text.h"
 
 #define MIN_MEMORY (24 << 20) /* without any stack, kernel symbols included, 22 MiB are in use */
 #define PUMP_MS 200	      /* how late the end of a target is seen */
@@ -25,6 +27,17 @@
 static int usage(const char *why)
 {
 	log_error("record: %s\n  see: weft help record", why);
+	return EXIT_USAGE;
+}
+
+static int check_event(const struct options *opt)
+{
+	char safe[256], names[SAMPLER_NAMES_MAX];
+
+	if (sampler_find(opt->event))
+		return EXIT_OK;
+	log_error("record: no event %s\n  there are: %s", text_safe(opt->event, safe, sizeof(safe)),
+		  sampler_names(names));
 	return EXIT_USAGE;
 }
 
@@ -44,7 +57,7 @@ static int check_options(const struct options *opt)
 		return usage("--snapshot-size is at most 64K");
 	if (opt->memory < MIN_MEMORY)
 		return usage("--memory is at least 24M: weft does not run in less");
-	return EXIT_OK;
+	return check_event(opt);
 }
 
 /* Starts CMD, or finds the processes; either way the kernel half gets pids. */

@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include "bpf/live.h"
+#include "bpf/sampler.h"
 #include "cmd/accounting.h"
 #include "cmd/output.h"
 #include "cmd/targets.h"
@@ -50,12 +51,6 @@ int recording_add_pid(struct recording *r, pid_t pid)
 	return EXIT_OK;
 }
 
-static void set_sample_types(struct profile *p, unsigned int freq)
-{
-	profile_begin_cpu(p);
-	profile_header(p)->period = 1000000000 / freq;
-}
-
 static uint64_t targets_cpu_ns(const struct recording *r)
 {
 	uint64_t sum = 0;
@@ -73,7 +68,7 @@ int recording_prepare(struct recording *r)
 		log_error("out of memory");
 		return EXIT_FAILED;
 	}
-	set_sample_types(r->profile, r->opt.freq);
+	sampler_begin_profile(sampler_find(r->opt.event), r->profile, NS_PER_S / r->opt.freq);
 	r->cpu_before_ns = targets_cpu_ns(r);
 	if (r->pids.n)
 		target_comm(r->pids.items[0], r->comm);

@@ -13,6 +13,8 @@
 
 #define DEFAULT_MEMORY (UINT64_C(48) << 20)
 
+struct sampler_ops;
+
 struct string_list {
 	const char **items; /* NULL when empty, else ended by a NULL that n does not count */
 	size_t n;
@@ -35,8 +37,10 @@ struct options {
 	bool no_children;
 	char **command; /* -- CMD, NULL-terminated; NULL without */
 	/* sampling */
-	unsigned int freq;    /* Hz; 0 means the verb's default (99) */
-	uint64_t duration_ns; /* 0 means until ^C */
+	const char *event;		   /* -e; NULL is cpu */
+	const struct sampler_ops *sampler; /* instead of the one with event's name: for tests */
+	unsigned int freq;		   /* Hz; 0 means the verb's default (99) */
+	uint64_t duration_ns;		   /* 0 means until ^C */
 	bool user_only, kernel_only;
 	uint64_t snapshot_size; /* bytes of stack copied at most; default 64 KiB */
 	uint64_t memory; /* the one budget in bytes: user memory and BPF maps; 0: the default */

@@ -102,17 +102,22 @@ struct profile_header *profile_header(struct profile *p)
 	return &p->header;
 }
 
-void profile_begin_cpu(struct profile *p)
+void profile_begin(struct profile *p, const char *type, const char *unit)
 {
 	struct profile_header *h = &p->header;
 
 	h->sample_types[0] =
 		(struct value_type){ profile_string(p, "samples"), profile_string(p, "count") };
 	h->sample_types[1] =
-		(struct value_type){ profile_string(p, "cpu"), profile_string(p, "nanoseconds") };
+		(struct value_type){ profile_string(p, type), profile_string(p, unit) };
 	h->n_sample_types = 2;
 	h->default_sample_type = h->sample_types[1].type;
 	h->period_type = h->sample_types[1];
+}
+
+void profile_begin_cpu(struct profile *p)
+{
+	profile_begin(p, "cpu", "nanoseconds");
 }
 
 const struct profile_header *profile_get_header(const struct profile *p)

@@ -27,6 +27,14 @@ within unshare --pid --fork --mount-proc "$weft" doctor
 [ $status = 3 ] && says out "NO    pid namespace"
 claim "doctor says so too" $?
 
+if ! "$weft" doctor | grep -q '^ok    hardware cycles *there'; then
+	run record -a -e cycles -d 0.3 -o "$work/x.pb.gz"
+	[ $status = 3 ] && says err "need a hardware counter" && says err "use -e cpu" && [ ! -e "$work/x.pb.gz" ]
+	claim "cycles where no counter is: exit 3, and what to use" $?
+else
+	skip "cycles where no counter is" "this machine has one"
+fi
+
 if command -v setpriv >/dev/null; then
 	for cap in bpf perfmon; do
 		within setpriv --bounding-set=-$cap,-sys_admin --inh-caps=-$cap,-sys_admin "$weft" record -a -d 0.3 -o "$work/x.pb.gz"

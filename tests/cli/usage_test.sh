@@ -35,6 +35,7 @@ usage 2 "not a duration" record -a -d soon
 usage 2 "everything" record -a -p 1
 usage 2 "not both" record -p 1 -- true
 usage 2 "leave nothing" record -a --user-only --kernel-only
+usage 2 "there are: cpu, cycles" record -a -e branches
 usage 2 "no format has this extension" record -a -o "$work/x.unknown"
 usage 2 "no format nonsense" record -a --format nonsense -o "$work/x"
 usage 1 "cannot read" report "$work/nothing.pb.gz"

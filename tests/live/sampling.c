@@ -4,10 +4,13 @@
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <errno.h>
+#include <linux/perf_event.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/resource.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
@@ -15,6 +18,7 @@
 #include <cmocka.h>
 
 #include "bpf/live.h"
+#include "bpf/sampler.h"
 #include "core/log.h"
 #include "core/options.h"
 #include "core/profile.h"
@@ -80,8 +84,9 @@ struct result {
 	uint64_t ticks, ends, runs;
 	uint64_t n_of_target;	    /* without its children */
 	uint64_t n_samples, cpu_ns; /* in the profile */
-	uint64_t target_ns;	    /* CPU time of the target and the children it waited for */
-	uint64_t stolen_ns;	    /* by the hypervisor meanwhile, from all CPUs */
+	uint64_t period;
+	uint64_t target_ns; /* CPU time of the target and the children it waited for */
+	uint64_t stolen_ns; /* by the hypervisor meanwhile, from all CPUs */
 };
 
 static int64_t pid_of(const struct profile *p, const struct sample *s)
@@ -144,22 +149,19 @@ static void wait_for_cpu_time(pid_t pid, uint64_t cpu_ns)
 
 /* Samples a target until it is gone; stall_ns: nobody reads the ring for so much of its CPU time.
  */
-static struct result record(void (*work)(void), unsigned int freq, uint64_t memory,
-			    uint64_t stall_ns)
+static struct result record_with(struct options opt, void (*work)(void), uint64_t stall_ns)
 {
 	int nice = getpriority(PRIO_PROCESS, 0);
 	struct target t = target_new(work);
-	struct options opt = { .freq = freq,
-			       .memory = memory,
-			       .snapshot_size = 65536,
-			       .stats = true,
-			       .pids = { &t.pid, 1 } };
 	struct profile *p = profile_new();
 	struct result r = { .ticks = 0 };
 	struct rusage usage = { 0 };
 	struct source *src;
 	int err;
 
+	opt.snapshot_size = 65536;
+	opt.stats = true;
+	opt.pids = (struct pid_list){ &t.pid, 1 };
 	src = source_open(&source_live, NULL, &opt, &err);
 	if (!src)
 		fail_msg("cannot sample: %s", strerror(-err));
@@ -176,12 +178,19 @@ static struct result record(void (*work)(void), unsigned int freq, uint64_t memo
 	live_finish(src, p, NULL);
 	sum_counters(&r, src);
 	sum_profile(&r, p, t.pid);
+	r.period = (uint64_t)profile_get_header(p)->period;
 	r.target_ns = (uint64_t)(usage.ru_utime.tv_sec + usage.ru_stime.tv_sec) * NS_PER_S +
 		      (uint64_t)(usage.ru_utime.tv_usec + usage.ru_stime.tv_usec) * 1000;
 	r.stolen_ns = stolen_ns() - r.stolen_ns;
 	source_close(src);
 	profile_free(p);
 	return r;
+}
+
+static struct result record(void (*work)(void), unsigned int freq, uint64_t memory,
+			    uint64_t stall_ns)
+{
+	return record_with((struct options){ .freq = freq, .memory = memory }, work, stall_ns);
 }
 
 static void assert_conserved(const struct result *r)
@@ -195,6 +204,13 @@ static void assert_conserved(const struct result *r)
 static double ratio(uint64_t a, uint64_t b)
 {
 	return b ? (double)a / (double)b : 0;
+}
+
+/* Time that the hypervisor stole is the target's to the kernel, but has no ticks. */
+static void assert_worth_its_time(const struct result *r)
+{
+	assert_true(ratio(r->cpu_ns + r->stolen_ns, r->target_ns) > 0.95);
+	assert_true(ratio(r->cpu_ns, r->target_ns) < 1.05);
 }
 
 static uint64_t complete(const struct result *r)
@@ -215,10 +231,51 @@ static void every_tick_ends_in_one_counter_and_is_worth_its_time(void **state)
 	assert_conserved(&r);
 	print_message("# cpu/ns is %.4f of the target's CPU time, %.4f of the stacks complete\n",
 		      ratio(r.cpu_ns, r.target_ns), ratio(complete(&r), r.n_samples));
-	/* Time that the hypervisor stole is the target's to the kernel, but has no ticks. */
-	assert_true(ratio(r.cpu_ns + r.stolen_ns, r.target_ns) > 0.95);
-	assert_true(ratio(r.cpu_ns, r.target_ns) < 1.05);
+	assert_worth_its_time(&r);
 	assert_true(ratio(complete(&r), r.n_samples) > 0.99);
+}
+
+/* What cycles are, but for the counter, which virtual machines do not have: an event whose rate the
+   kernel keeps, each tick worth the period that it says. This one counts ns, so the sum is known.
+ */
+static void an_event_with_a_rate_is_worth_what_it_counted(void **state)
+{
+	struct sampler_ops sampler = *sampler_find("cycles");
+	struct result r;
+
+	(void)state;
+	sampler.type = "clock";
+	sampler.event.type = PERF_TYPE_SOFTWARE;
+	sampler.event.config = PERF_COUNT_SW_CPU_CLOCK;
+	r = record_with((struct options){ .freq = 1499, .sampler = &sampler }, burn_two_seconds, 0);
+	assert_conserved(&r);
+	print_message("# the values are %.4f of the target's CPU time, mean %.0f ns\n",
+		      ratio(r.cpu_ns, r.target_ns), ratio(r.cpu_ns, r.n_samples));
+	assert_worth_its_time(&r);
+	assert_int_equal(r.period, r.cpu_ns / r.n_samples);
+	assert_true(r.counters[TICK_SKIPPED] > r.counters[TICK_SAMPLED] / 2);
+	assert_true(ratio(complete(&r), r.n_samples) > 0.99);
+}
+
+static void cycles_are_refused_where_no_counter_is(void **state)
+{
+	struct options opt = { .freq = 99, .all = true, .event = "cycles" };
+	struct perf_event_attr attr = { .type = PERF_TYPE_HARDWARE,
+					.size = sizeof(attr),
+					.config = PERF_COUNT_HW_CPU_CYCLES,
+					.disabled = 1 };
+	int err = 0, fd = (int)syscall(SYS_perf_event_open, &attr, -1, 0, -1, 0);
+	struct source *src = source_open(&source_live, NULL, &opt, &err);
+
+	(void)state;
+	if (fd >= 0) {
+		close(fd);
+		assert_non_null(src);
+	} else {
+		assert_null(src);
+		assert_int_equal(err, -ENOTSUP);
+	}
+	source_close(src);
 }
 
 static void only_targets_are_sampled(void **state)
@@ -286,6 +343,8 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(every_tick_ends_in_one_counter_and_is_worth_its_time),
+		cmocka_unit_test(an_event_with_a_rate_is_worth_what_it_counted),
+		cmocka_unit_test(cycles_are_refused_where_no_counter_is),
 		cmocka_unit_test(only_targets_are_sampled),
 		cmocka_unit_test(short_children_of_a_fork_are_sampled_from_their_first_tick),
 		cmocka_unit_test(a_full_ring_is_counted),

@@ -198,6 +198,32 @@ static void every_fault_has_its_line(void **state)
 	}
 }
 
+static void a_machine_with_a_counter_can_count_cycles(void **state)
+{
+	static const struct {
+		struct file file;
+		const char *line;
+	} cases[] = {
+		{ { "/sys/bus/event_source/devices/cpu/type", "4\n" },
+		  "ok    hardware cycles      there, for `-e cycles`\n" },
+		{ { "/sys/bus/event_source/devices/cpu_core/type", "4\n" },
+		  "ok    hardware cycles      there, for `-e cycles`\n" },
+		{ { "/sys/bus/event_source/devices/software/type", "1\n" },
+		  "ok    hardware cycles      none (virtual machine?); `-e cpu` does without\n" },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		int status;
+		char *text = doctor_on(&cases[i].file, 1, false, &status);
+
+		assert_int_equal(status, EXIT_OK);
+		if (!strstr(text, cases[i].line))
+			fail_msg("no line\n%s in\n%s", cases[i].line, text);
+		free(text);
+	}
+}
+
 static void a_kernel_name_cannot_write_to_the_terminal(void **state)
 {
 	static const struct file evil[] = { { "/proc/sys/kernel/osrelease", "6.1\033[2J\n" } };
@@ -273,6 +299,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(a_healthy_machine_can_be_profiled),
 		cmocka_unit_test(every_fault_has_its_line),
+		cmocka_unit_test(a_machine_with_a_counter_can_count_cycles),
 		cmocka_unit_test(a_kernel_name_cannot_write_to_the_terminal),
 		cmocka_unit_test(json_says_the_same),
 		cmocka_unit_test(a_process_shows_its_program_and_symbols),

@@ -1,0 +1,113 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "bpf/sampler.h"
+
+#include <bpf/libbpf.h>
+#include <errno.h>
+#include <linux/perf_event.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "core/log.h"
+#include "core/profile.h"
+#include "weft.skel.h"
+
+static void configure_ticks(const struct sampler_ops *s, struct weft_bpf *skel)
+{
+	skel->rodata->is_worth_period = s->event.is_frequency;
+}
+
+static void log_attach_error(const struct sampler_ops *s, int err)
+{
+	switch (err) {
+	case -ENOTSUP:
+		log_error("cannot sample %s: they need a hardware counter, and this machine "
+			  "(virtual?) has none\n"
+			  "  use -e cpu",
+			  s->name);
+		break;
+	case -EINVAL:
+		log_error(
+			"cannot sample %s: the kernel refuses the rate\n"
+			"  use a lower --freq, or sysctl kernel.perf_event_max_sample_rate=100000",
+			s->name);
+		break;
+	default:
+		log_error("cannot sample: perf_event_open: %s%s", strerror(-err),
+			  err == -EPERM ? ": CAP_PERFMON is missing (see `weft doctor`)" : "");
+	}
+}
+
+static int attach_ticks(const struct sampler_ops *s, struct weft_bpf *skel, uint64_t period_ns,
+			struct ticker *ticker)
+{
+	int err = ticker_open(ticker, &s->event, period_ns, bpf_program__fd(skel->progs.cpu_tick),
+			      bpf_map__fd(skel->maps.tick_lengths));
+
+	/* No such counter, or one that cannot interrupt. */
+	if (s->event.type != PERF_TYPE_SOFTWARE && (err == -ENOENT || err == -EOPNOTSUPP))
+		err = -ENOTSUP;
+	if (err)
+		log_attach_error(s, err);
+	return err;
+}
+
+static const struct sampler_ops samplers[] = {
+	{
+		.name = "cpu",
+		.type = "cpu",
+		.unit = "nanoseconds",
+		.event = { PERF_TYPE_SOFTWARE, PERF_COUNT_SW_CPU_CLOCK, false },
+		.configure = configure_ticks,
+		.attach = attach_ticks,
+	},
+	{
+		.name = "cycles",
+		.type = "cycles",
+		.unit = "count",
+		.event = { PERF_TYPE_HARDWARE, PERF_COUNT_HW_CPU_CYCLES, true },
+		.configure = configure_ticks,
+		.attach = attach_ticks,
+	},
+};
+
+#define N_SAMPLERS (sizeof(samplers) / sizeof(samplers[0]))
+
+const struct sampler_ops *sampler_find(const char *name)
+{
+	if (!name)
+		return &samplers[0];
+	for (size_t i = 0; i < N_SAMPLERS; i++)
+		if (!strcmp(samplers[i].name, name))
+			return &samplers[i];
+	return NULL;
+}
+
+const char *sampler_names(char *out)
+{
+	size_t len = 0;
+
+	for (size_t i = 0; i < N_SAMPLERS && len < SAMPLER_NAMES_MAX; i++)
+		len += (size_t)snprintf(out + len, SAMPLER_NAMES_MAX - len, "%s%s", i ? ", " : "",
+					samplers[i].name);
+	return out;
+}
+
+void sampler_begin_profile(const struct sampler_ops *s, struct profile *p, uint64_t period_ns)
+{
+	profile_begin(p, s->type, s->unit);
+	if (!s->event.is_frequency)
+		profile_header(p)->period = (int64_t)period_ns;
+}
+
+void sampler_end_profile(const struct sampler_ops *s, struct profile *p)
+{
+	uint64_t n = 0, sum = 0;
+
+	if (!s->event.is_frequency)
+		return;
+	for (uint32_t i = 0; i < profile_n_samples(p); i++) {
+		n += (uint64_t)profile_get_sample(p, i)->values[0];
+		sum += (uint64_t)profile_get_sample(p, i)->values[1];
+	}
+	profile_header(p)->period = n ? (int64_t)(sum / n) : 0;
+}

@@ -1,0 +1,40 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * A sampler is a profile type taken in the kernel: an event, a BPF program that makes samples of
+ * it, and what a sample is worth. One row a sampler in sampler.c; `record -e NAME` chooses.
+ */
+#ifndef BPF_SAMPLER_H
+#define BPF_SAMPLER_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "bpf/ticker.h"
+
+struct profile;
+struct weft_bpf;
+
+struct sampler_ops {
+	const char *name;
+	const char *type, *unit; /* of a sample's value in the profile, beside samples/count */
+	struct tick_event event; /* of samplers that tick */
+	/* Before load: settings. */
+	void (*configure)(const struct sampler_ops *s, struct weft_bpf *skel);
+	/* After load: opens the events, which ticker_start() starts. Logs what is missing.
+	   -ENOTSUP: not on this machine; -EPERM, ... */
+	int (*attach)(const struct sampler_ops *s, struct weft_bpf *skel, uint64_t period_ns,
+		      struct ticker *ticker);
+};
+
+/* By its name, NULL is the default one; NULL when there is none. */
+const struct sampler_ops *sampler_find(const char *name);
+/* "cpu, cycles" into out[SAMPLER_NAMES_MAX]. */
+#define SAMPLER_NAMES_MAX 256
+const char *sampler_names(char *out);
+
+/* The profile's types, and its period where that is known before. */
+void sampler_begin_profile(const struct sampler_ops *s, struct profile *p, uint64_t period_ns);
+/* Its period where only the samples say it: what one is worth on average. */
+void sampler_end_profile(const struct sampler_ops *s, struct profile *p);
+
+#endif

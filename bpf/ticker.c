@@ -1,0 +1,208 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "bpf/ticker.h"
+
+#include <errno.h>
+#include <linux/perf_event.h>
+#include <stdlib.h>
+#include <sys/ioctl.h>
+#include <sys/mman.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include "bpf/cpus.h"
+#include "bpf/shared.h"
+#include "core/clock.h"
+
+/* Ticks per sample, the root of 3: far from every simple fraction, so that the grid of ticks stays
+   with no multiple or fraction of the sampling period; see jitter.bpf.h. */
+#define TICKS_PER_SAMPLE 1.7320508075688772
+#define MIN_TICK_NS 10000 /* the kernel's own limit for cpu-clock */
+/* Ticks come at a rate within 30 % of the mean: the further apart, the fewer of their lengths a
+   program is in step with; all must be less than a sampling period. */
+#define SPREAD 0.3
+/* Ticks between two changes, on average. Fewer would not help (simulated), and a change costs a
+   system call and an interrupt of the CPU: this is a few hundredths of what its samples cost. */
+#define TICKS_PER_CHANGE 128
+#define MIN_CHANGE_NS (20 * UINT64_C(1000000))
+#define GOLDEN UINT64_C(0x9e3779b97f4a7c15) /* 2^64 / golden ratio */
+
+struct ticker_cpu {
+	int fd, cpu;
+	uint64_t since_ns; /* when this length began */
+	uint64_t choice; /* of the length: moves on by the golden ratio, so none comes back soon */
+};
+
+static uint64_t next_random(struct ticker *t)
+{
+	t->random ^= t->random << 13;
+	t->random ^= t->random >> 7;
+	t->random ^= t->random << 17;
+	return t->random;
+}
+
+static void fill_attr(struct perf_event_attr *attr, const struct tick_event *event,
+		      uint64_t tick_ns)
+{
+	*attr = (struct perf_event_attr){
+		.type = event->type,
+		.size = sizeof(*attr),
+		.config = event->config,
+		.disabled = 1,
+	};
+	if (event->is_frequency) {
+		attr->freq = 1;
+		attr->sample_freq = NS_PER_S / tick_ns;
+	} else {
+		attr->sample_period = tick_ns;
+	}
+	/* Only the software clock ticks while a CPU is idle, and some counters refuse this. */
+	attr->exclude_idle = event->type == PERF_TYPE_SOFTWARE;
+}
+
+static int open_cpu(struct perf_event_attr *attr, int cpu, int prog_fd)
+{
+	int fd = (int)syscall(SYS_perf_event_open, attr, -1, cpu, -1, PERF_FLAG_FD_CLOEXEC);
+
+	if (fd < 0)
+		return errno == EACCES ? -EPERM : -errno;
+	if (ioctl(fd, PERF_EVENT_IOC_SET_BPF, prog_fd) < 0) {
+		int err = -errno;
+
+		close(fd);
+		return err;
+	}
+	return fd;
+}
+
+static int map_lengths(struct ticker *t, int n_cpus, int fd)
+{
+	size_t page = (size_t)sysconf(_SC_PAGESIZE);
+	size_t len = ((size_t)n_cpus * sizeof(*t->lengths) + page - 1) / page * page;
+	void *at = mmap(NULL, len, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+
+	if (at == MAP_FAILED)
+		return -errno;
+	t->lengths = at;
+	t->map_len = len;
+	for (int cpu = 0; cpu < n_cpus; cpu++)
+		t->lengths[cpu].tick_ns = t->tick_ns;
+	return 0;
+}
+
+/* Whole Hz where the kernel wants a rate, and never fewer ticks than samples. */
+static uint64_t mean_tick(const struct tick_event *event, uint64_t sample_ns)
+{
+	uint64_t tick_ns = (uint64_t)((double)sample_ns / TICKS_PER_SAMPLE);
+
+	if (tick_ns < MIN_TICK_NS)
+		tick_ns = MIN_TICK_NS;
+	if (event->is_frequency)
+		tick_ns = NS_PER_S / ((NS_PER_S + tick_ns - 1) / tick_ns);
+	return tick_ns;
+}
+
+int ticker_open(struct ticker *t, const struct tick_event *event, uint64_t sample_ns, int prog_fd,
+		int lengths_fd)
+{
+	int n_cpus = cpus_possible(), err;
+	struct perf_event_attr attr;
+
+	*t = (struct ticker){ .tick_ns = mean_tick(event, sample_ns),
+			      .is_fixed = event->is_frequency,
+			      .random = clock_ns(CLOCK_MONOTONIC) | 1 };
+	fill_attr(&attr, event, t->tick_ns);
+	err = map_lengths(t, n_cpus, lengths_fd);
+	if (err)
+		return err;
+	t->cpus = calloc((size_t)n_cpus, sizeof(*t->cpus));
+	if (!t->cpus)
+		return -ENOMEM;
+	for (int cpu = 0; cpu < n_cpus; cpu++) {
+		int fd = open_cpu(&attr, cpu, prog_fd);
+
+		if (fd == -ENODEV)
+			continue; /* the CPU is offline */
+		if (fd < 0)
+			return fd;
+		t->cpus[t->n_cpus++] =
+			(struct ticker_cpu){ .fd = fd, .cpu = cpu, .choice = next_random(t) };
+	}
+	return 0;
+}
+
+/* Does what moves the CPU's grid of ticks. Returns about when it did. */
+static uint64_t move_grid(const struct ticker_cpu *cpu, unsigned long request, uint64_t *arg)
+{
+	uint64_t before = clock_ns(CLOCK_MONOTONIC), after;
+
+	if (ioctl(cpu->fd, request, arg) < 0)
+		return 0;
+	after = clock_ns(CLOCK_MONOTONIC);
+	return before + (after - before) / 2;
+}
+
+int ticker_start(struct ticker *t)
+{
+	for (size_t i = 0; i < t->n_cpus; i++) {
+		t->cpus[i].since_ns = move_grid(&t->cpus[i], PERF_EVENT_IOC_ENABLE, NULL);
+		if (!t->cpus[i].since_ns)
+			return -errno;
+	}
+	return 0;
+}
+
+void ticker_stop(struct ticker *t)
+{
+	for (size_t i = 0; i < t->n_cpus; i++)
+		ioctl(t->cpus[i].fd, PERF_EVENT_IOC_DISABLE, 0);
+	t->is_fixed = true;
+}
+
+void ticker_close(struct ticker *t)
+{
+	for (size_t i = 0; i < t->n_cpus; i++)
+		close(t->cpus[i].fd);
+	free(t->cpus);
+	if (t->lengths)
+		munmap(t->lengths, t->map_len);
+	*t = (struct ticker){ .is_fixed = true };
+}
+
+/* The tick that was under way is cut off: the first of the new ones stands for its time too. */
+static void change_length(const struct ticker *t, struct ticker_cpu *cpu)
+{
+	struct tick_length *length = &t->lengths[cpu->cpu];
+	double part = (double)(cpu->choice += GOLDEN) / 18446744073709551616.0;
+	uint64_t tick_ns = (uint64_t)((double)t->tick_ns / (1 + SPREAD * (2 * part - 1)));
+	uint64_t now;
+
+	if (tick_ns < MIN_TICK_NS)
+		tick_ns = MIN_TICK_NS;
+	now = move_grid(cpu, PERF_EVENT_IOC_PERIOD, &tick_ns);
+	if (!now)
+		return; /* nothing has changed, then */
+	length->cut_ns = (now - cpu->since_ns) % length->tick_ns;
+	length->since_ns = now;
+	length->tick_ns = tick_ns;
+	__atomic_store_n(&length->n_changes, length->n_changes + 1, __ATOMIC_RELEASE);
+	cpu->since_ns = now;
+}
+
+int ticker_wander(struct ticker *t, int max_ms)
+{
+	uint64_t now = clock_ns(CLOCK_MONOTONIC), pause_ns, left_ms;
+
+	if (t->is_fixed)
+		return max_ms;
+	if (now >= t->next_change_ns) {
+		for (size_t i = 0; i < t->n_cpus; i++)
+			change_length(t, &t->cpus[i]);
+		/* 3/4 to 5/4 of the mean: changes must not be in step with anything either. */
+		pause_ns = t->tick_ns *
+			   (TICKS_PER_CHANGE * 3 / 4 + next_random(t) % (TICKS_PER_CHANGE / 2));
+		now = clock_ns(CLOCK_MONOTONIC);
+		t->next_change_ns = now + (pause_ns > MIN_CHANGE_NS ? pause_ns : MIN_CHANGE_NS);
+	}
+	left_ms = (t->next_change_ns - now) / 1000000 + 1;
+	return left_ms < (uint64_t)max_ms ? (int)left_ms : max_ms;
+}

@@ -1,0 +1,93 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include <stdio.h>
+#include <string.h>
+
+#include "bpf/sampler.h"
+#include "core/options.h"
+#include "core/profile.h"
+
+static void a_sampler_is_found_by_its_name(void **state)
+{
+	(void)state;
+	assert_string_equal(sampler_find(NULL)->name, "cpu");
+	assert_string_equal(sampler_find("cpu")->name, "cpu");
+	assert_string_equal(sampler_find("cycles")->name, "cycles");
+	assert_null(sampler_find("cycle"));
+	assert_null(sampler_find("cpu,cycles"));
+	assert_null(sampler_find(""));
+}
+
+/* The option table stands below bpf/ and cannot ask it. */
+static void completion_proposes_what_there_is(void **state)
+{
+	char names[SAMPLER_NAMES_MAX], words[SAMPLER_NAMES_MAX] = "";
+	const struct option_info *table, *event = NULL;
+	size_t n;
+
+	(void)state;
+	table = options_table(&n);
+	for (size_t i = 0; i < n; i++)
+		if (!strcmp(table[i].name, "event"))
+			event = &table[i];
+	assert_non_null(event);
+	for (const char *s = event->words; *s; s++)
+		snprintf(words + strlen(words), sizeof(words) - strlen(words),
+			 *s == ' ' ? ",%c" : "%c", *s);
+	assert_string_equal(words, sampler_names(names));
+}
+
+static void a_cpu_profile_has_its_period_from_the_start(void **state)
+{
+	struct profile *p = profile_new();
+	const struct profile_header *h = profile_get_header(p);
+	const struct sampler_ops *cpu = sampler_find("cpu");
+
+	(void)state;
+	sampler_begin_profile(cpu, p, 10101010);
+	sampler_end_profile(cpu, p);
+	assert_int_equal(h->n_sample_types, 2);
+	assert_string_equal(profile_get_string(p, h->sample_types[0].type), "samples");
+	assert_string_equal(profile_get_string(p, h->sample_types[1].type), "cpu");
+	assert_string_equal(profile_get_string(p, h->period_type.unit), "nanoseconds");
+	assert_int_equal(h->period, 10101010);
+	profile_free(p);
+}
+
+static void the_period_of_cycles_is_what_a_sample_was_worth(void **state)
+{
+	const struct sampler_ops *cycles = sampler_find("cycles");
+	struct profile *p = profile_new();
+	const struct profile_header *h = profile_get_header(p);
+
+	(void)state;
+	sampler_begin_profile(cycles, p, 10101010);
+	sampler_end_profile(cycles, p);
+	assert_int_equal(h->period, 0);
+	profile_add(p, 0, 0, 0, (int64_t[MAX_VALUES]){ 1, 1000 });
+	profile_add(p, 0, 0, 0, (int64_t[MAX_VALUES]){ 3, 5000 });
+	sampler_end_profile(cycles, p);
+	assert_int_equal(h->period, 1500);
+	assert_string_equal(profile_get_string(p, h->period_type.type), "cycles");
+	assert_string_equal(profile_get_string(p, h->period_type.unit), "count");
+	assert_string_equal(profile_get_string(p, h->default_sample_type), "cycles");
+	profile_free(p);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(a_sampler_is_found_by_its_name),
+		cmocka_unit_test(completion_proposes_what_there_is),
+		cmocka_unit_test(a_cpu_profile_has_its_period_from_the_start),
+		cmocka_unit_test(the_period_of_cycles_is_what_a_sample_was_worth),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
