@@ -13,7 +13,9 @@
 #include "bpf/counters.h"
 #include "tests/unit/cfi_bytes.h"
 #include "unwinders/arch.h"
+#include "unwinders/guess.h"
 #include "unwinders/snapshot.h"
+#include "unwinders/walk.h"
 
 #define INSNS(...) (const uint8_t[]){ __VA_ARGS__ }, sizeof((const uint8_t[]){ __VA_ARGS__ })
 
@@ -337,6 +339,50 @@ static void hostile_stacks_cost_little(void **state)
 #endif
 }
 
+/* How far a walk comes whose stack goes on and on. */
+static size_t walk_within(struct world *w, struct walk_budget *budget, int *end)
+{
+	struct frame_list frames = { w->frames, 0, sizeof(w->frames) / sizeof(*w->frames) };
+	struct walk walk;
+
+	walk_init(&walk, &w->s, budget);
+	*end = guess_walk(&walk, &frames, 0);
+	return frames.n;
+}
+
+static void work_that_is_spent_ends_the_walk(void **state)
+{
+	static const struct {
+		struct walk_budget budget;
+		uint64_t pc;
+		size_t n; /* frames, or 0: any */
+		int end;
+	} cases[] = {
+		{ { 40, 100, 100 }, PLAIN, 41, END_GUESS_FAILED },
+		{ { 1, 100, 100 }, PLAIN, 2, END_GUESS_FAILED },
+		{ { 0, 100, 100 }, PLAIN, 1, END_GUESS_FAILED },
+		/* a search through the stack, and entry after entry without a search table */
+		{ { 8000, 0, 100 }, NO_DATA, 1, END_GUESS_FAILED },
+		{ { 8000, 100, 0 }, ODD, 1, END_EXPRESSION },
+	};
+	struct world *w = *state;
+
+	for (size_t i = 0; i < sizeof(w->stack) / 8; i++)
+		w->stack[i] = PLAIN + 5;
+	for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
+		struct walk_budget budget = cases[i].budget;
+		int end;
+
+		w->s.regs[REG_PC] = cases[i].pc;
+		assert_int_equal(walk_within(w, &budget, &end), cases[i].n);
+		assert_int_equal(end, cases[i].end);
+		/* Nothing wraps around to be used again. */
+		assert_true(budget.n_steps <= cases[i].budget.n_steps);
+		assert_true(budget.n_words <= cases[i].budget.n_words);
+		assert_true(budget.n_entries <= cases[i].budget.n_entries);
+	}
+}
+
 int main(void)
 {
 #define TEST(fn) cmocka_unit_test_setup_teardown(fn, set_up, tear_down)
@@ -353,6 +399,7 @@ int main(void)
 		TEST(the_stack_below_an_alternate_one_is_read_while_stopped),
 		TEST(a_guess_needs_a_call_and_a_root),
 		TEST(hostile_stacks_cost_little),
+		TEST(work_that_is_spent_ends_the_walk),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
