@@ -15,26 +15,11 @@
 #include "core/options.h"
 #include "core/scoped.h"
 #include "runtimes/process.h"
+#include "runtimes/procfs.h"
 #include "weft.skel.h"
 
 #define MAX_PIDS 16384	/* target processes at a time, all their children included */
 #define MAX_LISTED 1024 /* threads, names, cgroups */
-
-/* The process of a thread; 0 when there is no such thread. */
-static pid_t process_of(pid_t tid)
-{
-	char path[64], line[128];
-	SCOPED(fclose) FILE *f = NULL;
-	int pid = 0;
-
-	snprintf(path, sizeof(path), "/proc/%d/status", tid);
-	f = fopen(path, "re");
-	while (f && fgets(line, sizeof(line), f)) {
-		if (sscanf(line, "Tgid: %d", &pid) == 1)
-			break;
-	}
-	return pid;
-}
 
 static int add_cgroup_pid(void *ctx, pid_t pid)
 {
@@ -85,7 +70,7 @@ int targets_init(struct targets *t, const struct options *opt)
 			return -ENOMEM;
 	}
 	for (size_t i = 0; i < opt->tids.n; i++) {
-		if (pid_set_add(&t->pids, process_of(opt->tids.items[i])) == -ENOMEM)
+		if (pid_set_add(&t->pids, procfs_process(opt->tids.items[i])) == -ENOMEM)
 			return -ENOMEM;
 	}
 	err = init_cgroups(t, opt);
@@ -117,17 +102,9 @@ static int put(struct bpf_map *map, const void *key)
 
 static pid_t parent_of(pid_t pid)
 {
-	char path[64], line[512];
-	SCOPED(fclose) FILE *f = NULL;
-	const char *after;
-	int parent = 0;
+	struct proc_stat stat;
 
-	snprintf(path, sizeof(path), "/proc/%d/stat", pid);
-	f = fopen(path, "re");
-	if (!f || !fgets(line, sizeof(line), f))
-		return 0;
-	after = strrchr(line, ')');
-	return after && sscanf(after + 1, " %*c %d", &parent) == 1 ? parent : 0;
+	return procfs_stat(pid, &stat) == 0 ? stat.parent : 0;
 }
 
 /* Adds processes whose parent is in the set. Returns how many that were, or -errno. */
@@ -268,20 +245,17 @@ bool targets_are_listed(const struct targets *t, const char *comm)
    the process's time too; and the main thread may end before others do. */
 static bool is_gone(pid_t pid)
 {
-	char path[64], line[512], state = 0;
-	SCOPED(fclose) FILE *f = NULL;
-	const char *after;
-	struct stat st;
+	struct proc_stat main_thread;
+	struct stat tasks;
+	char path[64];
+	int err = procfs_stat(pid, &main_thread);
 
-	snprintf(path, sizeof(path), "/proc/%d/stat", pid);
-	f = fopen(path, "re");
-	if (!f || !fgets(line, sizeof(line), f))
-		return true;
-	after = strrchr(line, ')');
-	if (!after || sscanf(after + 1, " %c", &state) != 1 || (state != 'Z' && state != 'X'))
+	if (err)
+		return err == -ESRCH;
+	if (main_thread.state != 'Z' && main_thread.state != 'X')
 		return false;
 	snprintf(path, sizeof(path), "/proc/%d/task", pid);
-	return stat(path, &st) || st.st_nlink <= 3;
+	return stat(path, &tasks) || tasks.st_nlink <= 3;
 }
 
 static int join(void *ctx, pid_t pid)

@@ -11,27 +11,16 @@
 #include "core/log.h"
 #include "core/scoped.h"
 #include "core/text.h"
+#include "runtimes/procfs.h"
 
 #define COMM_MAX 15 /* the kernel keeps so many bytes of a command name */
 #define CANDIDATES_SHOWN 8
 
-static FILE *open_proc(pid_t pid, const char *name)
-{
-	char path[64];
-
-	snprintf(path, sizeof(path), "/proc/%d/%s", pid, name);
-	return fopen(path, "re");
-}
-
 const char *target_comm(pid_t pid, char *out)
 {
-	SCOPED(fclose) FILE *f = open_proc(pid, "comm");
-	size_t len = f ? fread(out, 1, COMM_MAX, f) : 0;
+	struct proc_stat stat;
 
-	out[len] = 0;
-	if (len && out[len - 1] == '\n')
-		out[len - 1] = 0;
-	return out;
+	return strcpy(out, procfs_stat(pid, &stat) == 0 ? stat.comm : "");
 }
 
 static const char *exe_of(pid_t pid, char *out, size_t size)
@@ -45,40 +34,13 @@ static const char *exe_of(pid_t pid, char *out, size_t size)
 	return out;
 }
 
-/* What follows the command name in stat: a name may hold anything, also brackets. */
-static const char *read_stat(pid_t pid, char *line, size_t size)
-{
-	SCOPED(fclose) FILE *f = open_proc(pid, "stat");
-	size_t len = f ? fread(line, 1, size - 1, f) : 0;
-	const char *end;
-
-	line[len] = 0;
-	end = strrchr(line, ')');
-	return end ? end + 1 : "";
-}
-
 uint64_t target_cpu_ns(pid_t pid)
 {
-	char line[1024];
-	unsigned long user, system;
+	struct proc_stat stat;
 
-	if (sscanf(read_stat(pid, line, sizeof(line)),
-		   " %*c %*d %*d %*d %*d %*d %*u %*u %*u %*u %*u %lu %lu", &user, &system) != 2)
+	if (procfs_stat(pid, &stat))
 		return 0;
-	return (uint64_t)(user + system) * (1000000000 / (uint64_t)sysconf(_SC_CLK_TCK));
-}
-
-/* The process a thread belongs to; 0 when there is no such thread. */
-static pid_t process_of(pid_t tid)
-{
-	SCOPED(fclose) FILE *f = open_proc(tid, "status");
-	char line[256];
-	int pid = 0;
-
-	while (f && fgets(line, sizeof(line), f))
-		if (sscanf(line, "Tgid: %d", &pid) == 1)
-			break;
-	return pid;
+	return stat.cpu_ticks * (1000000000 / (uint64_t)sysconf(_SC_CLK_TCK));
 }
 
 static bool is_named(pid_t pid, const char *name)
@@ -154,7 +116,7 @@ static int find_name(const char *name, struct pid_list *out)
 
 static int check_pid(pid_t pid, struct pid_list *out)
 {
-	pid_t process = process_of(pid);
+	pid_t process = procfs_process(pid);
 
 	if (process == pid)
 		return add(out, pid);
@@ -176,7 +138,7 @@ int targets_find(const struct options *opt, struct pid_list *out)
 	for (size_t i = 0; !status && i < opt->pid_names.n; i++)
 		status = find_name(opt->pid_names.items[i], out);
 	for (size_t i = 0; !status && i < opt->tids.n; i++) {
-		if (process_of(opt->tids.items[i]))
+		if (procfs_process(opt->tids.items[i]))
 			continue;
 		log_error("there is no thread %d", opt->tids.items[i]);
 		status = EXIT_NO_TARGET;
@@ -187,10 +149,10 @@ int targets_find(const struct options *opt, struct pid_list *out)
 bool targets_alive(const struct pid_list *pids)
 {
 	for (size_t i = 0; i < pids->n; i++) {
-		char line[1024], state = 'X';
+		struct proc_stat stat;
 
-		sscanf(read_stat(pids->items[i], line, sizeof(line)), " %c", &state);
-		if (!strchr("XxZ", state)) /* dead, or a zombie */
+		if (!procfs_stat(pids->items[i], &stat) &&
+		    !strchr("XxZ", stat.state)) /* dead, or a zombie */
 			return true;
 	}
 	return false;

@@ -109,22 +109,27 @@ int proc_stat_parse(const char *text, size_t len, struct proc_stat *out)
 {
 	const char *open = memchr(text, '(', len), *close = memrchr(text, ')', len);
 	struct cursor c = { close, text + len };
-	uint64_t parent, start;
+	uint64_t parent, start, ticks, cpu_ticks = 0;
+	char state;
 	size_t n;
 
 	if (!open || !close || close < open)
 		return -EBADMSG;
-	/* Behind the name, which may hold anything: " state ppid", 17 further fields, starttime. */
+	/* Behind the name, which may hold anything: " state ppid", 17 further fields (utime and
+	   stime among them), starttime. */
 	c.pos++;
 	if (!take_char(&c, ' ') || c.pos == c.end)
 		return -EBADMSG;
-	c.pos++;
+	state = *c.pos++;
 	if (!take_char(&c, ' ') || !take_number(&c, 10, &parent) || parent > INT32_MAX)
 		return -EBADMSG;
 	for (int i = 0; i < 17; i++) {
 		if (!take_char(&c, ' '))
 			return -EBADMSG;
-		skip_word(&c);
+		if ((i == 9 || i == 10) && take_number(&c, 10, &ticks))
+			cpu_ticks += ticks;
+		else
+			skip_word(&c);
 	}
 	if (!take_char(&c, ' ') || !take_number(&c, 10, &start))
 		return -EBADMSG;
@@ -133,6 +138,8 @@ int proc_stat_parse(const char *text, size_t len, struct proc_stat *out)
 	memset(out->comm, 0, sizeof(out->comm));
 	memcpy(out->comm, open + 1, n);
 	out->parent = (pid_t)parent;
+	out->state = state;
+	out->cpu_ticks = cpu_ticks;
 	out->start_ticks = start;
 	return 0;
 }
@@ -152,10 +159,13 @@ static bool find_field(const char *text, size_t len, const char *key, struct cur
 
 int proc_status_parse(const char *text, size_t len, struct proc_status *out)
 {
-	uint64_t uid, pid = 0, value;
+	uint64_t process, uid, pid = 0, value;
 	struct cursor c;
 
 	/* Name, the only field that is the target's, has its newlines escaped. */
+	if (!find_field(text, len, "\nTgid:", &c) || !take_number(&c, 10, &process) ||
+	    process > INT32_MAX)
+		return -EBADMSG;
 	if (!find_field(text, len, "\nUid:", &c) || !take_number(&c, 10, &uid))
 		return -EBADMSG;
 	skip_spaces(&c);
@@ -169,6 +179,7 @@ int proc_status_parse(const char *text, size_t len, struct proc_status *out)
 		}
 	if (pid > INT32_MAX)
 		return -EBADMSG;
+	out->pid = (pid_t)process;
 	out->uid = (uid_t)uid;
 	out->ns_pid = (pid_t)pid;
 	return 0;

@@ -23,11 +23,14 @@ struct maps_line {
 
 struct proc_stat {
 	pid_t parent;
-	uint64_t start_ticks; /* since boot, in clock ticks */
+	char state;	      /* 'R', 'S', 'Z', ... */
+	uint64_t cpu_ticks;   /* user and system time, in clock ticks */
+	uint64_t start_ticks; /* since boot */
 	char comm[16];
 };
 
 struct proc_status {
+	pid_t pid;    /* of the process, also when a thread was asked */
 	uid_t uid;    /* effective */
 	pid_t ns_pid; /* in its innermost pid namespace */
 };

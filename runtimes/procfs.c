@@ -63,6 +63,13 @@ int procfs_status(pid_t pid, struct proc_status *out)
 	return len < 0 ? (int)len : proc_status_parse(buf, (size_t)len, out);
 }
 
+pid_t procfs_process(pid_t tid)
+{
+	struct proc_status status;
+
+	return procfs_status(tid, &status) == 0 ? status.pid : 0;
+}
+
 int procfs_container(pid_t pid, char id[CONTAINER_ID_SIZE])
 {
 	char buf[16384];

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Reading what /proc says about a live process. Every function: 0, or -ESRCH when it is gone. */
+/* Reading what /proc says about a live process. 0, or -ESRCH when it is gone, -EPERM,
+   -EBADMSG. */
 #ifndef RUNTIMES_PROCFS_H
 #define RUNTIMES_PROCFS_H
 
@@ -7,6 +8,8 @@
 
 int procfs_stat(pid_t pid, struct proc_stat *out);
 int procfs_status(pid_t pid, struct proc_status *out);
+/* The process a thread belongs to; 0 when there is no such thread. */
+pid_t procfs_process(pid_t tid);
 /* id is "" when it runs in no container. */
 int procfs_container(pid_t pid, char id[CONTAINER_ID_SIZE]);
 /* Calls fn for each executable mapping until it fails; the first thread that still has an address

@@ -117,25 +117,30 @@ static void stat_is_read_behind_any_name(void **state)
 			continue;
 		assert_string_equal(st.comm, cases[i].comm);
 		assert_int_equal(st.parent, 7);
+		assert_int_equal(st.state, 'S');
+		assert_int_equal(st.cpu_ticks, 1 + 2);
 		assert_int_equal(st.start_ticks, 98765);
 	}
 }
 
 static void status_has_the_effective_user_and_the_innermost_pid(void **state)
 {
-	static const char good[] =
-		"Name:\tx\\nUid:\nUid:\t1\t1000\t3\t4\nNSpid:\t4711\t23\t5\nVmPeak:\t1\n";
-	static const char old[] = "Name:\tx\nUid:\t0\t0\t0\t0\n";
-	static const char bad[] = "Name:\tx\nUid:\t0\n";
+	static const char good[] = "Name:\tx\\nUid:\nTgid:\t4710\nUid:\t1\t1000\t3\t4\n"
+				   "NSpid:\t4711\t23\t5\nVmPeak:\t1\n";
+	static const char old[] = "Name:\tx\nTgid:\t7\nUid:\t0\t0\t0\t0\n";
+	static const char *const bad[] = { "Name:\tx\nTgid:\t7\nUid:\t0\n",
+					   "Name:\tx\nUid:\t0\t0\t0\t0\n" };
 	struct proc_status s;
 
 	(void)state;
 	assert_int_equal(proc_status_parse(good, sizeof(good) - 1, &s), 0);
+	assert_int_equal(s.pid, 4710);
 	assert_int_equal(s.uid, 1000);
 	assert_int_equal(s.ns_pid, 5);
 	assert_int_equal(proc_status_parse(old, sizeof(old) - 1, &s), 0);
 	assert_int_equal(s.ns_pid, 0);
-	assert_int_equal(proc_status_parse(bad, sizeof(bad) - 1, &s), -EBADMSG);
+	for (size_t i = 0; i < 2; i++)
+		assert_int_equal(proc_status_parse(bad[i], strlen(bad[i]), &s), -EBADMSG);
 }
 
 static void containers_are_found_in_every_layout(void **state)
@@ -206,7 +211,7 @@ static void survives_mutation(void **state)
 	static const char *const good[] = {
 		"55d0c8a00000-55d0c8a21000 r-xp 00002000 fe:01 123    /usr/bin/x\\012y",
 		"42 (a) R 1 (b) S 7" STAT_TAIL,
-		"Name:\tx\nUid:\t1\t1000\t3\t4\nNSpid:\t4711\t23\t5\n",
+		"Name:\tx\nTgid:\t4711\nUid:\t1\t1000\t3\t4\nNSpid:\t4711\t23\t5\n",
 		"0::/system.slice/docker-" ID ".scope\n",
 	};
 
