@@ -6,6 +6,7 @@
 
 #include <cmocka.h>
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -43,6 +44,21 @@ static void cpp_names_have_their_parameters(void **state)
 		{ "_ZN1AC4Ev", "A::A()" },
 		{ "_ZN12_GLOBAL__N_11fEv", "(anonymous namespace)::f()" },
 		{ "_ZZ4mainENKUlvE_clEv", "main::{lambda()#1}::operator()() const" },
+		{ "_ZN1AcvT_IiEEv", "A::operator int<int>()" },
+		/* A lambda's function, whose class is a template's argument. */
+		{ "_ZZNSt9once_flag18_Prepare_executionC4IZSt9call_onceIRFvvEJEEvRS_OT_DpOT0_"
+		  "EUlvE_EERS6_ENUlvE_4_FUNEv",
+		  "std::once_flag::_Prepare_execution::_Prepare_execution<std::call_once<void "
+		  "(&)()>"
+		  "(std::once_flag&, void (&)())::{lambda()#1}>(void "
+		  "(&)())::{lambda()#1}::_FUN()" },
+		/* "sr" as older compilers wrote it. */
+		{ "_ZN4llvm10checkedAddIiEENSt9enable_ifIXsr3std9is_signedIT_EE5valueENS_8Optional"
+		  "IS2_EEE4typeES2_S2_",
+		  "std::enable_if<std::is_signed<int>::value, llvm::Optional<int> >::type "
+		  "llvm::checkedAdd<int>(int, int)" },
+		{ "_GLOBAL__I__Z3foov", "global constructors keyed to foo()" },
+		{ "_GLOBAL__D_foo", "global destructors keyed to foo" },
 	};
 
 	(void)state;
@@ -96,36 +112,122 @@ static void versions_are_cut_and_plain_names_left_alone(void **state)
 		{ "_Reset", NULL },
 		{ "memcpy@@GLIBC_2.14", NULL },
 		{ "main.main", NULL },
+		{ "_GLOBAL__", NULL },
+		{ "_GLOBAL__I_", NULL },
 	};
 
 	(void)state;
 	CHECK(names);
 }
 
-/* Names that made demanglers recurse or grow without end. */
-static void hostile_names_cost_little(void **state)
+static void names_of_kilobytes_are_demangled(void **state)
 {
-	static char deep[60000], long_name[100000];
+	char mangled[8000] = "_Z1fIJ", plain[8000] = "void f<";
 
 	(void)state;
-	memcpy(deep, "_Z1f", 4);
-	memset(deep + 4, 'P', sizeof(deep) - 6);
-	deep[sizeof(deep) - 2] = 'i';
-	free(demangle(deep));
-	memcpy(deep, "_RNv", 4);
-	memset(deep + 4, 'N', sizeof(deep) - 5);
-	free(demangle(deep));
-	memset(deep + 2, 'Z', sizeof(deep) - 3);
-	deep[1] = 'Z';
-	free(demangle(deep));
-	memset(long_name, 'a', sizeof(long_name) - 1);
-	memcpy(long_name, "_Z", 2);
-	assert_null(demangle(long_name));
-	/* Each substitution doubles the text. */
-	strcpy(deep, "_Z1fI1aE");
-	for (int i = 0; i < 60; i++)
-		strcat(deep, "I1bIS_S_EE");
-	free(demangle(deep));
+	for (int i = 0; i < 400; i++) {
+		sprintf(mangled + strlen(mangled), "3tagILi%dEE", i);
+		sprintf(plain + strlen(plain), "%stag<%d>", i ? ", " : "", i);
+	}
+	strcat(mangled, "EEvv");
+	strcat(plain, " >()");
+	CHECK(((struct name[]){ { mangled, plain } }));
+}
+
+static char *repeat(char *at, const char *part, int n)
+{
+	while (n--)
+		at = stpcpy(at, part);
+	return at;
+}
+
+/* A substitution by its number. */
+static char *put_substitution(char *at, int n)
+{
+	static const char digits[] = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZ";
+
+	*at++ = 'S';
+	if (n > 36)
+		*at++ = digits[(n - 1) / 36];
+	if (n)
+		*at++ = digits[(n - 1) % 36];
+	*at++ = '_';
+	*at = 0;
+	return at;
+}
+
+/* Each parameter is twice the one before: 2^n names to print. */
+static void write_doubling(char *at, int n)
+{
+	at = stpcpy(at, "_Z1f1aI1b1bE");
+	for (int i = 0; i < n; i++) {
+		at = put_substitution(stpcpy(at, "S_I"), i + 3);
+		at = stpcpy(put_substitution(at, i + 3), "E");
+	}
+}
+
+/* The same inside a pack expansion, which is searched before anything is printed. */
+static void write_pack_search(char *at, int n)
+{
+	at = repeat(stpcpy(at, "_Z1fDp"), "1aI", n);
+	at = stpcpy(at, "1b1bE");
+	for (int i = 0; i < n - 1; i++)
+		at = stpcpy(put_substitution(at, n + 2 + i), "E");
+}
+
+/* Each parameter refers to a pack of two parameters of the next template, and the last is empty. */
+static void write_parameters(char *at, int n)
+{
+	at = repeat(stpcpy(at, "_Z1fIJJEEEv"), "Z1gIJJT_T_EEEv", n);
+	repeat(stpcpy(at, "T_"), "E1x", n);
+}
+
+/* The parser tries each list of arguments twice. */
+static void write_conversion(char *at, int n)
+{
+	at = repeat(stpcpy(at, "_ZN1acv"), "T_I", n);
+	stpcpy(repeat(stpcpy(at, "i"), "E", n), "Ev");
+}
+
+/* Four ways to 2^n steps: printed as long as they are few, refused before they are taken. The
+ * second to fourth write nothing meanwhile. Without the bounds this test would take years. */
+static void a_hostile_name_costs_bounded_work(void **state)
+{
+	static void (*const write[])(char *at, int n) = { write_doubling, write_pack_search,
+							  write_parameters, write_conversion };
+	char name[4000];
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(write) / sizeof(*write); i++) {
+		SCOPED(free) char *small = NULL;
+
+		write[i](name, 4);
+		small = demangle(name);
+		assert_int_equal(small != NULL, write[i] != write_conversion);
+		for (int n = 30; n <= 60; n += 10) {
+			write[i](name, n);
+			assert_null(demangle(name));
+		}
+	}
+}
+
+static void hostile_names_do_not_exhaust_the_stack(void **state)
+{
+	static const char *const parts[] = { "P",  "Z",	 "N",	"F",  "1aI", "Z1fvEUl", "LZ",
+					     "de", "Dt", "T_I", "KF", "A_",  "J",	"i" };
+	char name[9000];
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(parts) / sizeof(*parts); i++) {
+		repeat(stpcpy(name, "_Z1f"), parts[i], 8000 / (int)strlen(parts[i]));
+		free(demangle(name));
+		repeat(stpcpy(name, "_ZN1aIX"), parts[i], 8000 / (int)strlen(parts[i]));
+		free(demangle(name));
+	}
+	memset(name, 'a', sizeof(name) - 1);
+	name[sizeof(name) - 1] = 0;
+	memcpy(name, "_Z", 2);
+	assert_null(demangle(name));
 }
 
 static void survives_mutation(void **state)
@@ -135,6 +237,8 @@ static void survives_mutation(void **state)
 		"_ZN4core3fmt9Formatter3pad17h0123456789abcdefE",
 		"_RINvNtC3std3mem8align_ofdE",
 		"_ZZ4mainENKUlvE_clEv@@V_1",
+		"_GLOBAL__I__Z3foov",
+		"_ZN1AcvT_IJiiEEEDpRT_",
 	};
 
 	(void)state;
@@ -162,7 +266,9 @@ int main(void)
 		cmocka_unit_test(clone_suffixes_stay_visible),
 		cmocka_unit_test(rust_hashes_are_dropped),
 		cmocka_unit_test(versions_are_cut_and_plain_names_left_alone),
-		cmocka_unit_test(hostile_names_cost_little),
+		cmocka_unit_test(names_of_kilobytes_are_demangled),
+		cmocka_unit_test(a_hostile_name_costs_bounded_work),
+		cmocka_unit_test(hostile_names_do_not_exhaust_the_stack),
 		cmocka_unit_test(survives_mutation),
 	};
 
