@@ -61,6 +61,8 @@
 	  "perf maps or debug files refused by the safety rules")                         \
 	X(JIT_OVER_BUDGET, "jit.over_budget",                                             \
 	  "names of generated code forgotten to stay in the memory budget")               \
+	X(LABELS_OVER_BUDGET, "labels.over_budget",                                       \
+	  "samples without their thread or process: too many for the memory budget")      \
 	X(MEMORY_OVER_BUDGET, "memory.over_budget", "things given up to stay in the memory budget")
 
 enum counter {

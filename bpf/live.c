@@ -271,7 +271,7 @@ static int begin_profile(struct live *l, struct profile *p)
 	if (l->kernel_symbols.err)
 		log_info("kernel functions have no names: %s", strerror(-l->kernel_symbols.err));
 	l->explain = explain_new(l->processes, l->objects, l->kernel_symbols.symbols, p);
-	l->labels = sample_labels_new(p);
+	l->labels = sample_labels_new(p, l->budget.bytes / 8);
 	if (!l->explain || !l->labels)
 		return -ENOMEM;
 	l->profile = p;
@@ -316,9 +316,9 @@ static bool is_suspect(int end)
 
 /* The stack of n frames in l->frames. Over the budget a new one is a mark, so that the sample with
    its time and labels is not lost. */
-static uint32_t stack_of(struct live *l, struct process *proc, uint64_t time_ns, size_t n, int end)
+static uint32_t stack_of(struct live *l, struct process *proc, uint64_t time_ns, size_t n, int end,
+			 enum budget_state state)
 {
-	enum budget_state state = budget_check(&l->budget, time_ns);
 	uint32_t stack = 0, mark;
 
 	if (state != BUDGET_FAR_OVER)
@@ -338,6 +338,7 @@ static void add_sample(struct live *l, const struct queued_sample *q)
 {
 	const struct wire_sample *s = q->sample;
 	int64_t values[MAX_VALUES] = { 1, (int64_t)s->weight };
+	enum budget_state state = budget_check(&l->budget, s->time_ns);
 	struct process *proc;
 	size_t n;
 	int end;
@@ -352,8 +353,8 @@ static void add_sample(struct live *l, const struct queued_sample *q)
 				process_recheck(l->processes, proc, is_suspect(end)) ||
 					s->snapshot_reason == END_NO_PROCESS ||
 					s->snapshot_reason == END_NO_MAPPING);
-	profile_add(l->profile, stack_of(l, proc, s->time_ns, n, end),
-		    sample_labels_get(l->labels, s, proc, l->processes),
+	profile_add(l->profile, stack_of(l, proc, s->time_ns, n, end, state),
+		    sample_labels_get(l->labels, s, proc, l->processes, state),
 		    s->time_ns + l->unix_offset_ns, values);
 	if (!l->first_sample_ns)
 		l->first_sample_ns = s->time_ns;
@@ -435,6 +436,8 @@ void live_counters(struct source *src, uint64_t counters[N_COUNTERS])
 	counters[TABLES_OVER_BUDGET] += tables_over_budget(l->tables);
 	counters[FILES_CUT] += objects_cut(l->objects);
 	counters[SYMBOLS_REFUSED] += objects_refused(l->objects);
+	if (l->labels)
+		counters[LABELS_OVER_BUDGET] += sample_labels_over_budget(l->labels);
 	counters[JIT_OVER_BUDGET] += processes_jit_room(l->processes)->n_forgotten;
 }
 

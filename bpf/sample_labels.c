@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "bpf/sample_labels.h"
 
+#include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "core/log.h"
 #include "core/profile.h"
 #include "runtimes/process.h"
 
@@ -17,17 +19,31 @@ struct cached {
 
 struct sample_labels {
 	struct profile *profile;
+	size_t used, max; /* bytes */
+	size_t used_late; /* of them since the budget was used up */
+	uint64_t n_over;
 	uint32_t pid, tid, thread, process, container; /* keys */
 	struct cached cache[N_CACHED];
 };
 
-struct sample_labels *sample_labels_new(struct profile *p)
+/* A label set under construction. */
+struct draft {
+	struct sample_labels *sl;
+	const struct processes *ps;
+	struct label labels[5];
+	size_t n;
+	bool is_new;	/* strings and the set may be added */
+	bool is_absent; /* they may not, and one is not there */
+};
+
+struct sample_labels *sample_labels_new(struct profile *p, size_t max)
 {
 	struct sample_labels *sl = calloc(1, sizeof(*sl));
 
 	if (!sl)
 		return NULL;
 	sl->profile = p;
+	sl->max = max;
 	sl->pid = profile_string(p, "pid");
 	sl->tid = profile_string(p, "tid");
 	sl->thread = profile_string(p, "thread");
@@ -41,31 +57,113 @@ void sample_labels_free(struct sample_labels *sl)
 	free(sl);
 }
 
-static uint32_t make(struct sample_labels *sl, const struct cached *c, const struct processes *ps)
+uint64_t sample_labels_over_budget(const struct sample_labels *sl)
 {
-	struct label labels[5] = {
-		{ .key = sl->pid, .num = c->pid },
-		{ .key = sl->tid, .num = c->tid },
-	};
-	uint32_t thread = profile_string_n(sl->profile, c->thread, sizeof(c->thread));
-	uint32_t process =
-		c->comm ? profile_string(sl->profile, processes_string(ps, c->comm)) : thread;
-	size_t n = 2;
+	return sl->n_over;
+}
 
-	if (thread)
-		labels[n++] = (struct label){ .key = sl->thread, .str = thread };
-	if (process)
-		labels[n++] = (struct label){ .key = sl->process, .str = process };
-	if (c->container)
-		labels[n++] = (struct label){
-			.key = sl->container,
-			.str = profile_string(sl->profile, processes_string(ps, c->container)),
-		};
-	return profile_label_set(sl->profile, labels, n);
+static void add_number(struct draft *d, uint32_t key, uint32_t number)
+{
+	d->labels[d->n++] = (struct label){ .key = key, .num = number };
+}
+
+static void add_text(struct draft *d, uint32_t key, const char *text, size_t len)
+{
+	struct profile *p = d->sl->profile;
+	uint32_t str;
+
+	len = strnlen(text, len);
+	if (!len)
+		return;
+	str = d->is_new ? profile_string_n(p, text, len) : profile_find_string_n(p, text, len);
+	d->is_absent |= !str;
+	d->labels[d->n++] = (struct label){ .key = key, .str = str };
+}
+
+static void add_known_text(struct draft *d, uint32_t key, uint32_t string)
+{
+	if (string)
+		add_text(d, key, processes_string(d->ps, string), SIZE_MAX);
+}
+
+/* Its id; 0 when it is not there and may not be added. */
+static uint32_t finish(struct draft *d)
+{
+	struct profile *p = d->sl->profile;
+
+	if (d->is_new)
+		return profile_label_set(p, d->labels, d->n);
+	return d->is_absent ? 0 : profile_find_label_set(p, d->labels, d->n);
+}
+
+static uint32_t make(struct draft *d, const struct cached *c, bool with_thread)
+{
+	struct sample_labels *sl = d->sl;
+	size_t before = profile_memory(sl->profile);
+	uint32_t labels;
+
+	d->n = 0;
+	d->is_absent = false;
+	add_number(d, sl->pid, c->pid);
+	if (with_thread) {
+		add_number(d, sl->tid, c->tid);
+		add_text(d, sl->thread, c->thread, sizeof(c->thread));
+	}
+	if (c->comm)
+		add_known_text(d, sl->process, c->comm);
+	else
+		add_text(d, sl->process, c->thread, sizeof(c->thread));
+	add_known_text(d, sl->container, c->container);
+	labels = finish(d);
+	sl->used += profile_memory(sl->profile) - before;
+	return labels;
+}
+
+/* The labels of all that has no place. */
+static uint32_t make_any(struct sample_labels *sl)
+{
+	struct label label = {
+		.key = sl->process,
+		.str = profile_string(sl->profile, "[over memory budget]"),
+	};
+
+	return profile_label_set(sl->profile, &label, 1);
+}
+
+static void count_over(struct sample_labels *sl)
+{
+	if (!sl->n_over++)
+		log_info("there are more threads than the memory budget has room for: samples of "
+			 "new ones carry their process only, or [over memory budget]; give more "
+			 "by --memory");
+}
+
+/* Few processes are worth more than the little that is kept for the end. */
+static bool may_add_process(const struct sample_labels *sl, enum budget_state state)
+{
+	if (state == BUDGET_FITS)
+		return !sl->max || sl->used < sl->max + sl->max / 2;
+	return state == BUDGET_OVER && sl->used_late < sl->max / 8;
+}
+
+/* Fewer labels, but only such as are there, or have room. */
+static uint32_t make_fewer(struct draft *d, const struct cached *c, enum budget_state state)
+{
+	struct sample_labels *sl = d->sl;
+	size_t before = sl->used;
+	uint32_t labels;
+
+	count_over(sl);
+	d->is_new = may_add_process(sl, state);
+	labels = make(d, c, false);
+	if (state != BUDGET_FITS)
+		sl->used_late += sl->used - before;
+	return labels ? labels : make_any(sl);
 }
 
 uint32_t sample_labels_get(struct sample_labels *sl, const struct wire_sample *s,
-			   const struct process *proc, const struct processes *ps)
+			   const struct process *proc, const struct processes *ps,
+			   enum budget_state state)
 {
 	struct cached *slot = &sl->cache[s->tid & (N_CACHED - 1)];
 	struct cached wanted = {
@@ -75,11 +173,18 @@ uint32_t sample_labels_get(struct sample_labels *sl, const struct wire_sample *s
 		.container = proc ? proc->container : 0,
 		.labels = slot->labels,
 	};
+	struct draft d = {
+		.sl = sl,
+		.ps = ps,
+		.is_new = state == BUDGET_FITS && (!sl->max || sl->used < sl->max),
+	};
 
 	memcpy(wanted.thread, s->comm, strnlen(s->comm, sizeof(wanted.thread)));
 	if (slot->labels && !memcmp(&wanted, slot, sizeof(wanted)))
 		return slot->labels;
-	wanted.labels = make(sl, &wanted, ps);
+	wanted.labels = make(&d, &wanted, true);
+	if (!wanted.labels)
+		return make_fewer(&d, &wanted, state);
 	*slot = wanted;
 	return wanted.labels;
 }

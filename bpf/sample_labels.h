@@ -1,10 +1,17 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The labels of a live sample: pid, tid, thread name, process, container. */
+/*
+ * The labels of a live sample: pid, tid, thread name, process, container. Threads and processes
+ * that only start and end would make more and more of them: beyond a share of the memory budget,
+ * and when that is used up, a new thread's samples have its process's labels only, and those of a
+ * new process one set of labels for all: process=[over memory budget].
+ */
 #ifndef BPF_SAMPLE_LABELS_H
 #define BPF_SAMPLE_LABELS_H
 
+#include <stddef.h>
 #include <stdint.h>
 
+#include "bpf/budget.h"
 #include "bpf/weft.h"
 
 struct process;
@@ -12,10 +19,15 @@ struct processes;
 struct profile;
 struct sample_labels;
 
-struct sample_labels *sample_labels_new(struct profile *p); /* p is borrowed */
+/* p is borrowed. max: bytes of it for labels, half of that again for processes alone; 0: no
+   limit. */
+struct sample_labels *sample_labels_new(struct profile *p, size_t max);
 void sample_labels_free(struct sample_labels *sl);
-/* A label set of the profile; proc may be NULL. */
+/* A label set of the profile; proc may be NULL. state: of the whole budget. */
 uint32_t sample_labels_get(struct sample_labels *sl, const struct wire_sample *s,
-			   const struct process *proc, const struct processes *ps);
+			   const struct process *proc, const struct processes *ps,
+			   enum budget_state state);
+/* Samples that have fewer labels than they should. */
+uint64_t sample_labels_over_budget(const struct sample_labels *sl);
 
 #endif

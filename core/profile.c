@@ -144,7 +144,8 @@ size_t profile_memory(const struct profile *p)
 	       p->cap_samples * sizeof(*p->samples);
 }
 
-/* Makes room for index n of an array that grows by doubling; new elements are zero. */
+/* Makes room for index n of an array that grows by a quarter, as there is a budget to stay in; new
+   elements are zero. */
 static int reserve(struct profile *p, void *array, size_t *cap, size_t n, size_t size)
 {
 	void **a = array;
@@ -154,7 +155,7 @@ static int reserve(struct profile *p, void *array, size_t *cap, size_t n, size_t
 	if (n < *cap)
 		return 0;
 	while (want <= n)
-		want *= 2;
+		want += want / 4;
 	grown = realloc(*a, want * size);
 	if (!grown)
 		return p->err = -ENOMEM;
@@ -177,6 +178,11 @@ uint32_t profile_string_n(struct profile *p, const char *s, size_t len)
 {
 	len = s ? strnlen(s, len) : 0;
 	return len ? add_row(p, p->strings, s, len) : 0;
+}
+
+uint32_t profile_find_string_n(const struct profile *p, const char *s, size_t len)
+{
+	return intern_find(p->strings, s, strnlen(s, len));
 }
 
 uint32_t profile_string(struct profile *p, const char *s)
@@ -257,6 +263,14 @@ uint32_t profile_label_set(struct profile *p, struct label *labels, size_t n)
 		return 0;
 	qsort(labels, n, sizeof(*labels), by_key);
 	return add_row(p, p->label_sets, labels, n * sizeof(*labels));
+}
+
+uint32_t profile_find_label_set(const struct profile *p, struct label *labels, size_t n)
+{
+	if (!n)
+		return 0;
+	qsort(labels, n, sizeof(*labels), by_key);
+	return intern_find(p->label_sets, labels, n * sizeof(*labels));
 }
 
 void profile_add(struct profile *p, uint32_t stack, uint32_t labels, uint64_t time_ns,

@@ -121,6 +121,8 @@ size_t profile_memory(const struct profile *p); /* bytes in use */
 /* Filling. */
 uint32_t profile_string(struct profile *p, const char *s);		 /* NULL and "" are 0 */
 uint32_t profile_string_n(struct profile *p, const char *s, size_t len); /* cut at the first NUL */
+/* Its id when it is there already, else 0; adds nothing. */
+uint32_t profile_find_string_n(const struct profile *p, const char *s, size_t len);
 uint32_t profile_function(struct profile *p, const struct function *f);
 uint32_t profile_mapping(struct profile *p, const struct profile_mapping *m);
 /* lines may be empty; l->lines is ignored. */
@@ -135,6 +137,8 @@ uint32_t profile_stack(struct profile *p, const uint32_t *locations, size_t n); 
 uint32_t profile_find_stack(const struct profile *p, const uint32_t *locations, size_t n);
 uint32_t profile_label_set(struct profile *p, struct label *labels,
 			   size_t n); /* sorts them by key */
+/* Its id when it is there already, else 0; adds nothing. Sorts them, too. */
+uint32_t profile_find_label_set(const struct profile *p, struct label *labels, size_t n);
 /* Adds to the sample with this stack and these labels. time_ns 0: unknown. */
 void profile_add(struct profile *p, uint32_t stack, uint32_t labels, uint64_t time_ns,
 		 const int64_t *values);
