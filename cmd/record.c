@@ -226,12 +226,15 @@ static int finish(struct recording *r)
 	a = accounting_of(r->profile);
 	live_stats(r->src, &stats);
 	cost_update(&r->cost, stats.map_bytes);
+	/* The profile has all of it: the exporter may need the memory. */
+	source_close(r->src);
+	r->src = NULL;
 	status = profile_error(r->profile) ? EXIT_FAILED : EXIT_OK;
 	if (status)
 		log_error("out of memory: the profile is not complete");
 	if (output_write(r->exporter, r->profile, r->path))
 		return EXIT_FAILED;
-	cost_update(&r->cost, stats.map_bytes);
+	cost_update(&r->cost, 0);
 	recording_print_end(r, &a);
 	if (r->opt.stats)
 		cost_print(&r->cost, &stats, a.sampled, written_bytes(r), stderr);

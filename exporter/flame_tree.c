@@ -30,7 +30,10 @@ struct flame_tree {
 	struct flame_frame *known_frames; /* by frame number */
 	size_t cap_nodes, cap_frames;
 	uint32_t n_values, n_negative;
+	uint32_t max_nodes; /* but for what is left out */
 	bool failed;
+	bool is_cut; /* the sample being added ends at what is left out */
+	bool has_cut;
 };
 
 SCOPED_DEFINE(struct flame_tree, flame_tree_free)
@@ -82,13 +85,29 @@ static uint32_t number_frame(struct flame_tree *t, const struct flame_frame *f)
 	return id;
 }
 
-/* The child of parent with this frame, made if it is new; 0 without memory. */
+/* The frame of what is left out; 0 without memory. */
+static uint32_t left_out_frame(struct flame_tree *t)
+{
+	static const char name[] = "[small frames left out]";
+	struct flame_frame frame = { .name = add_string(t, name, sizeof(name) - 1),
+				     .kind = FLAME_LEFT_OUT };
+
+	return frame.name ? number_frame(t, &frame) : 0;
+}
+
+/* The child of parent with this frame, made if it is new and there is room, else the child for what
+   is left out; 0 without memory. */
 static uint32_t add_node(struct flame_tree *t, uint32_t parent, const struct flame_frame *f)
 {
 	uint32_t known = intern_count(t->paths);
 	struct path path = { parent, number_frame(t, f) };
-	uint32_t node = path.frame ? intern_add(t->paths, &path, sizeof(path)) : 0;
+	uint32_t node;
 
+	if (known >= t->max_nodes && !intern_find(t->paths, &path, sizeof(path))) {
+		path.frame = left_out_frame(t);
+		t->is_cut = t->has_cut = true;
+	}
+	node = path.frame ? intern_add(t->paths, &path, sizeof(path)) : 0;
 	if (!node || ARRAY_RESERVE(t->nodes, t->cap_nodes, node) < 0) {
 		t->failed = true;
 		return 0;
@@ -124,7 +143,7 @@ static uint32_t add_frame(struct flame_tree *t, const struct profile *p, uint32_
 	};
 
 	node = add_node(t, parent, &frame);
-	if (node)
+	if (node && !t->is_cut)
 		note_sample(&t->nodes[node], &f->location, f->line, node > known, values);
 	return node;
 }
@@ -133,7 +152,7 @@ static uint32_t add_frame(struct flame_tree *t, const struct profile *p, uint32_
 static uint32_t add_location(struct flame_tree *t, const struct profile *p, uint32_t parent,
 			     uint32_t location, const int64_t *values)
 {
-	for (size_t i = location_n_frames(p, location); i-- > 0 && !t->failed;) {
+	for (size_t i = location_n_frames(p, location); i-- > 0 && !t->failed && !t->is_cut;) {
 		struct frame f;
 
 		location_frame(p, location, i, &f);
@@ -170,7 +189,7 @@ static uint32_t add_level(struct flame_tree *t, uint32_t parent, uint32_t name, 
 {
 	struct flame_frame frame = { .name = name, .kind = kind };
 
-	return name ? add_node(t, parent, &frame) : parent;
+	return name && !t->is_cut ? add_node(t, parent, &frame) : parent;
 }
 
 static void add_sample(struct flame_tree *t, const struct profile *p, const struct sample *s,
@@ -192,11 +211,12 @@ static void add_sample(struct flame_tree *t, const struct profile *p, const stru
 	}
 	if (!any)
 		return;
+	t->is_cut = false;
 	node = add_level(t, 0, label_string(t, p, s->labels, process), FLAME_PROCESS);
 	if (with_threads)
 		node = add_level(t, node, label_string(t, p, s->labels, thread), FLAME_THREAD);
 	stack = profile_get_stack(p, s->stack, &n);
-	while (n-- > 0 && !t->failed)
+	while (n-- > 0 && !t->failed && !t->is_cut)
 		node = add_location(t, p, node, stack[n], s->values);
 	if (!node)
 		node = add_level(t, 0, add_string(t, "[no stack]", 10), FRAME_MARK);
@@ -260,18 +280,18 @@ static double smallest_share(const struct flame_tree *t, uint32_t max)
    what stays is a tree. */
 static void leave_out(struct flame_tree *t, double least)
 {
-	uint32_t n = intern_count(t->paths), name = add_string(t, "[small frames left out]", 23);
-	struct flame_frame frame = { .name = name, .kind = FLAME_LEFT_OUT };
+	uint32_t n = intern_count(t->paths), frame = left_out_frame(t);
 
 	for (uint32_t i = 1; i <= n && !t->failed; i++) {
 		uint32_t parent = t->nodes[i].parent, rest;
+		bool is_rest = t->nodes[i].frame == frame && (!parent || t->nodes[parent].frame);
 
-		if (share(t, i) >= least)
+		if (share(t, i) >= least || is_rest)
 			continue;
 		t->nodes[i].frame = 0;
 		if (parent && !t->nodes[parent].frame)
 			continue;
-		rest = add_node(t, parent, &frame);
+		rest = add_node(t, parent, &t->known_frames[frame]);
 		for (uint32_t v = 0; rest && v < t->n_values; v++) {
 			int64_t part = t->nodes[i].total[v];
 
@@ -299,12 +319,13 @@ static bool link_nodes(struct flame_tree *t)
 	return true;
 }
 
-static struct flame_tree *tree_alloc(const struct profile *p)
+static struct flame_tree *tree_alloc(const struct profile *p, uint32_t max_nodes)
 {
 	struct flame_tree *t = calloc(1, sizeof(*t));
 
 	if (!t)
 		return NULL;
+	t->max_nodes = max_nodes;
 	t->strings = intern_new();
 	t->frames = intern_new();
 	t->paths = intern_new();
@@ -320,16 +341,51 @@ static struct flame_tree *tree_alloc(const struct profile *p)
 	return t;
 }
 
+static int by_value(const void *a, const void *b, void *profile)
+{
+	const struct sample *x = profile_get_sample(profile, *(const uint32_t *)a);
+	const struct sample *y = profile_get_sample(profile, *(const uint32_t *)b);
+
+	return x->values[0] > y->values[0] ? -1 : x->values[0] < y->values[0];
+}
+
+/* The samples' numbers, the largest first. */
+static uint32_t *largest_samples(const struct profile *p)
+{
+	uint32_t n = profile_n_samples(p), *order = malloc(n * sizeof(*order));
+
+	for (uint32_t i = 0; order && i < n; i++)
+		order[i] = i;
+	if (order)
+		qsort_r(order, n, sizeof(*order), by_value, (void *)p);
+	return order;
+}
+
+/* Without the threads; order: of the samples, or NULL. */
+static struct flame_tree *build(const struct profile *p, uint32_t max_nodes, const uint32_t *order)
+{
+	uint32_t spare = max_nodes / 4;
+	SCOPED(flame_tree_free)
+	struct flame_tree *t =
+		tree_alloc(p, max_nodes > UINT32_MAX - spare ? UINT32_MAX : max_nodes + spare);
+
+	for (uint32_t i = 0; t && i < profile_n_samples(p) && !t->failed; i++)
+		add_sample(t, p, profile_get_sample(p, order ? order[i] : i), false);
+	return t && !t->failed ? TAKE(t) : NULL;
+}
+
 struct flame_tree *flame_tree_new(const struct profile *p, uint32_t max_nodes)
 {
-	SCOPED(flame_tree_free) struct flame_tree *t = tree_alloc(p);
+	SCOPED(flame_tree_free) struct flame_tree *t = build(p, max_nodes, NULL);
 	double least;
 
+	if (t && t->has_cut) {
+		SCOPED(free) uint32_t *order = largest_samples(p);
+
+		flame_tree_free(t);
+		t = order ? build(p, max_nodes, order) : NULL;
+	}
 	if (!t)
-		return NULL;
-	for (uint32_t i = 0; i < profile_n_samples(p) && !t->failed; i++)
-		add_sample(t, p, profile_get_sample(p, i), false);
-	if (t->failed)
 		return NULL;
 	sum_totals(t);
 	least = smallest_share(t, max_nodes);
@@ -342,7 +398,7 @@ struct flame_tree *flame_tree_new(const struct profile *p, uint32_t max_nodes)
 
 struct flame_tree *flame_tree_new_with_threads(const struct profile *p, uint32_t max_nodes)
 {
-	SCOPED(flame_tree_free) struct flame_tree *t = tree_alloc(p);
+	SCOPED(flame_tree_free) struct flame_tree *t = tree_alloc(p, UINT32_MAX);
 
 	if (!t)
 		return NULL;

@@ -40,7 +40,9 @@ struct flame_node {
 struct flame_tree;
 
 /* NULL without memory. More than max_nodes nodes: the smallest are folded into one FLAME_LEFT_OUT
-   child of their parents, so that totals stay right. */
+   child of their parents, so that totals stay right. While it is made a tree has at most a quarter
+   more: then the largest samples come first, and where later ones would need another node, they
+   end in that child, too. */
 struct flame_tree *flame_tree_new(const struct profile *p, uint32_t max_nodes);
 /* With the threads as a level. NULL also when that makes more than max_nodes. */
 struct flame_tree *flame_tree_new_with_threads(const struct profile *p, uint32_t max_nodes);

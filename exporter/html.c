@@ -19,8 +19,8 @@
 #include "flamegraph_page.h"
 
 /* A page of more nodes takes seconds to load and shows no more; what is beyond is left out,
- * visibly. */
-#define MAX_NODES 250000
+   visibly. Making it takes some 150 bytes a node, in what a recording has left of its memory. */
+#define MAX_NODES 160000
 /* With the threads as a level a tree can be many times larger: only while it stays handy. */
 #define MAX_NODES_WITH_THREADS 60000
 

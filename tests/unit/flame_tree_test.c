@@ -74,6 +74,57 @@ static void any_limit_keeps_the_sums(void **state)
 	}
 }
 
+static uint32_t next_random(uint32_t *x)
+{
+	*x = *x * 1664525 + 1013904223;
+	return *x >> 16;
+}
+
+/* Stacks that no two samples share: as many nodes as frames, if all were kept. */
+static struct profile *diverse_profile(uint32_t n_samples, uint32_t depth, int64_t *sum)
+{
+	struct profile *p = sample_profile_empty();
+	uint32_t locations[4], stack[256], seed = 1;
+
+	for (uint32_t i = 0; i < 4; i++) {
+		char name[] = { 'f', (char)('0' + i), 0 };
+
+		locations[i] = sample_location(p, FRAME_NATIVE, 0, i + 1,
+					       sample_function(p, name, name, "", 0), 0);
+	}
+	for (uint32_t i = 0; i < n_samples; i++) {
+		/* The last one is the largest. */
+		int64_t values[MAX_VALUES] = { i + 1 == n_samples ? 1000 : 1 };
+
+		for (uint32_t d = 0; d < depth; d++)
+			stack[d] = locations[next_random(&seed) % 4];
+		*sum += values[0];
+		profile_add(p, profile_stack(p, stack, depth), 0, 0, values);
+	}
+	return p;
+}
+
+static void a_tree_is_bounded_while_it_is_made(void **state)
+{
+	const uint32_t n_samples = 500, depth = 200, max = 2000;
+	int64_t sum = 0;
+	SCOPED(profile_free) struct profile *p = diverse_profile(n_samples, depth, &sum);
+	SCOPED(flame_tree_free) struct flame_tree *t = flame_tree_new(p, max);
+	uint32_t node = 0, n_deep = 0;
+
+	(void)state;
+	check_sums(t);
+	assert_int_equal(flame_tree_node(t, 0)->total[0], sum);
+	/* Of 100,000 nodes; each sample that is cut may have its rest at a place of its own. */
+	assert_in_range(flame_tree_n_nodes(t), max, max + max / 4 + 2 * n_samples);
+	/* The largest sample is there down to its leaf. */
+	while ((node = flame_tree_next(t, node)))
+		n_deep +=
+			flame_tree_node(t, node)->self[0] >= 1000 &&
+			flame_tree_frame(t, flame_tree_node(t, node)->frame)->kind == FRAME_NATIVE;
+	assert_int_equal(n_deep, 1);
+}
+
 static void threads_are_a_level_only_when_asked_for(void **state)
 {
 	SCOPED(profile_free) struct profile *p = sample_profile();
@@ -138,6 +189,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(totals_are_selves_and_children),
 		cmocka_unit_test(any_limit_keeps_the_sums),
+		cmocka_unit_test(a_tree_is_bounded_while_it_is_made),
 		cmocka_unit_test(threads_are_a_level_only_when_asked_for),
 		cmocka_unit_test(frames_merge_by_name_module_kind_and_inlining),
 		cmocka_unit_test(sums_saturate),
