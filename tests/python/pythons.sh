@@ -1,0 +1,34 @@
+# SPDX-License-Identifier: Apache-2.0
+# Which CPythons there are: sourced. They are looked for in the folders of WEFT_PYTHONS (between
+# colons), pyenv's versions, the folders of PATH and where .ci/pythons.sh unpacks newer ones.
+PYTHON_MINORS="6 7 8 9 10 11 12 13 14 15"
+
+# python_of MINOR: the command of one CPython 3.MINOR, or nothing
+python_of() {
+	local name=python3.$1 folders folder IFS
+	folders=${WEFT_PYTHONS:-}:$(printf '%s:' "${PYENV_ROOT:-$HOME/.pyenv}"/versions/3."$1".*/bin)
+	folders=$folders:$PATH:/usr/local/bin:/usr/bin:${XDG_CACHE_HOME:-$HOME/.cache}/weft/pythons/3.$1
+	IFS=:
+	for folder in $folders; do
+		# A shim of pyenv is there for versions that are not; only an answer counts.
+		if [ -x "$folder/$name" ] && "$folder/$name" -c '' 2>/dev/null; then
+			echo "$folder/$name"
+			return
+		fi
+	done
+}
+
+# What every run of CI must have tested: old frames, 3.11's, and what describes itself.
+pythons_are_enough() {
+	local found=" $* " minor old='' new=''
+	for minor in 6 7 8; do
+		case $found in *" $minor "*) old=1 ;; esac
+	done
+	for minor in 14 15; do
+		case $found in *" $minor "*) new=1 ;; esac
+	done
+	[ -n "$old" ] && [ -n "$new" ] || return 1
+	for minor in 11 13; do
+		case $found in *" $minor "*) ;; *) return 1 ;; esac
+	done
+}
