@@ -195,8 +195,7 @@ static int read_head(struct reader *r, struct python_layout *l)
 	uint64_t is_free_threaded = reader_u64(r, "free threaded");
 
 	if (reader_error(r) || memcmp(cookie, PYTHON_DEBUG_COOKIE, 8) != 0 ||
-	    version > UINT32_MAX || version < PYTHON_VERSION(3, FIRST, 0) - 0xf0 ||
-	    is_free_threaded > 1)
+	    version > UINT32_MAX || version < PYTHON_FIRST(3, FIRST) || is_free_threaded > 1)
 		return -EBADMSG;
 	l->version = (uint32_t)version;
 	l->is_free_threaded = is_free_threaded;

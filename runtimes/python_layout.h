@@ -20,6 +20,8 @@
 
 /* sys.hexversion; the last byte is the release level and its serial. */
 #define PYTHON_VERSION(major, minor, micro) ((major) << 24 | (minor) << 16 | (micro) << 8 | 0xf0)
+/* Before everything that is called so. */
+#define PYTHON_FIRST(major, minor) ((uint32_t)((major) << 24 | (minor) << 16))
 #define PYTHON_MINOR(version) ((version) >> 16 & 0xff)
 
 /* The first bytes of _PyRuntime from 3.13 on, and how many of it are enough for any version. */
