@@ -63,6 +63,10 @@
 	  "names of generated code forgotten to stay in the memory budget")               \
 	X(LABELS_OVER_BUDGET, "labels.over_budget",                                       \
 	  "samples without their thread or process: too many for the memory budget")      \
+	X(PYTHON_STACKS, "python.stacks", "Python stacks walked to their root")           \
+	X(PYTHON_BROKEN, "python.broken", "Python stacks that contradict themselves")     \
+	X(PYTHON_TRUNCATED, "python.truncated", "Python stacks with more frames than the cap") \
+	X(PYTHON_LOST_RING, "python.lost_ring", "Python stacks that did not fit the ring") \
 	X(MEMORY_OVER_BUDGET, "memory.over_budget", "things given up to stay in the memory budget")
 
 enum counter {

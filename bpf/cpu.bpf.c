@@ -63,6 +63,16 @@ int cpu_tick(struct bpf_perf_event_data *ctx)
 	return 0;
 }
 
+static __always_inline void copy_python(__u32 parent_pid, __u32 pid)
+{
+	struct python_process copy, *python = bpf_map_lookup_elem(&python_processes, &parent_pid);
+
+	if (!python)
+		return;
+	copy = *python;
+	bpf_map_update_elem(&python_processes, &pid, &copy, BPF_ANY);
+}
+
 /* A fork copies what is known of its parent, so that the child's first tick already counts. */
 SEC("raw_tp/sched_process_fork")
 int process_fork(struct bpf_raw_tracepoint_args *ctx)
@@ -89,5 +99,7 @@ int process_fork(struct bpf_raw_tracepoint_args *ctx)
 	copy = *proc;
 	copy.start_time_ns = BPF_CORE_READ(child, start_boottime);
 	bpf_map_update_elem(&unwind_processes, &pid, &copy, BPF_ANY);
+	if (copy.flags & UNWIND_PROCESS_PYTHON)
+		copy_python(parent_pid, pid);
 	return 0;
 }

@@ -8,6 +8,7 @@
 #include "bpf/targets.h"
 #include "bpf/unwind_maps.h"
 #include "core/scoped.h"
+#include "runtimes/python.h"
 
 /* What the kernel half knows of a process: its `unwind`. */
 struct told {
@@ -76,6 +77,7 @@ static void tell(struct follower *f, struct process *proc, struct told *told)
 	size_t n = proc->n_mappings;
 	SCOPED(free) struct unwind_mapping *mappings = calloc(n + 1, sizeof(*mappings));
 	SCOPED(free) const void **owners = calloc(n + 1, sizeof(*owners));
+	struct python_process python;
 	struct process_image image = { .pid = proc->pid, .start_time_ns = told->start_time_ns };
 
 	if (!mappings || !owners)
@@ -88,6 +90,8 @@ static void tell(struct follower *f, struct process *proc, struct told *told)
 		if (m->kind == MAPPING_VDSO)
 			image.vdso = m->start;
 	}
+	if (python_attach(f->ps, proc, &python))
+		image.python = &python;
 	image.mappings = mappings;
 	image.owners = owners;
 	image.n = n;

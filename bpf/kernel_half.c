@@ -24,6 +24,7 @@
 
 #define DEFAULT_FREQ 99
 #define MAX_PROCESSES 8192 /* known to the kernel half at a time; further ones send snapshots */
+#define MAX_PYTHONS 2048    /* of them that run CPython */
 #define INITIAL_PID_NAMESPACE 0xEFFFFFFC /* its inode: PROC_PID_INIT_INO in linux/proc_ns.h */
 #define MIN_RING_LEN (UINT64_C(2) << 20) /* 500 pages of snapshots */
 #define MAX_RING_LEN (UINT64_C(64) << 20)
@@ -67,6 +68,7 @@ static void set_sizes(struct kernel_half *k, const struct options *opt)
 		ring = MAX_RING_LEN;
 	bpf_map__set_value_size(k->skel->maps.table_words, (uint32_t)words * 4);
 	bpf_map__set_max_entries(k->skel->maps.unwind_processes, MAX_PROCESSES);
+	bpf_map__set_max_entries(k->skel->maps.python_processes, MAX_PYTHONS);
 	bpf_map__set_max_entries(k->skel->maps.ring, (uint32_t)ring);
 	bpf_map__set_max_entries(k->skel->maps.tick_lengths, (uint32_t)cpus_possible());
 	k->skel->rodata->table_mask = (uint32_t)words - 1;

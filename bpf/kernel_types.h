@@ -16,6 +16,10 @@ struct mm_struct {
 	mm_context_t context;
 };
 
+struct thread_struct {
+	unsigned long fsbase; /* x86-64 */
+};
+
 struct task_struct {
 	void *stack;
 	unsigned int flags;
@@ -24,6 +28,7 @@ struct task_struct {
 	struct task_struct *real_parent, *group_leader;
 	__u64 start_boottime;
 	char comm[16];
+	struct thread_struct thread;
 };
 
 #pragma clang attribute pop

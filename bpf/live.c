@@ -25,6 +25,7 @@
 #include "core/options.h"
 #include "core/profile.h"
 #include "runtimes/process.h"
+#include "runtimes/python.h"
 #include "runtimes/runtime.h"
 #include "symbolizer/jit_symbols.h"
 #include "symbolizer/kallsyms.h"
@@ -66,7 +67,7 @@ struct live {
 	uint64_t unix_offset_ns;       /* CLOCK_REALTIME - CLOCK_MONOTONIC */
 	uint64_t counters[N_COUNTERS]; /* what is counted here and nowhere else */
 	struct wire_frame frames[MAX_STACK];
-	uint32_t locations[MAX_STACK + 2];
+	uint32_t locations[MAX_EXPLAINED];
 };
 
 static int on_record(void *ctx, void *record, size_t len)
@@ -151,7 +152,8 @@ static int make_parts(struct live *l, const struct options *opt)
 	l->objects = objects_new(&objects);
 	l->processes = l->objects ? processes_new(l->objects) : NULL;
 	l->maps = unwind_maps_new(bpf_map__fd(words), l->kernel.n_table_words,
-				  bpf_map__fd(processes));
+				  bpf_map__fd(processes),
+				  bpf_map__fd(l->kernel.skel->maps.python_processes));
 	l->tables = l->maps ? tables_new(l->maps, opt->memory / 16) : NULL;
 	if (!l->processes || !l->tables)
 		return -ENOMEM;
@@ -314,15 +316,16 @@ static bool is_suspect(int end)
 	return end == END_BAD_RULE || end == END_READ_FAULT || end == END_NOT_ADVANCING;
 }
 
-/* The stack of n frames in l->frames. Over the budget a new one is a mark, so that the sample with
+/* The stack as it was walked. Over the budget a new one is a mark, so that the sample with
    its time and labels is not lost. */
-static uint32_t stack_of(struct live *l, struct process *proc, uint64_t time_ns, size_t n, int end,
-			 enum budget_state state)
+static uint32_t stack_of(struct live *l, struct process *proc, uint64_t time_ns,
+			 const struct walked *walked, enum budget_state state)
 {
 	uint32_t stack = 0, mark;
+	size_t n = 0;
 
 	if (state != BUDGET_FAR_OVER)
-		n = explain_stack(l->explain, proc, time_ns, l->frames, n, end, l->locations);
+		n = explain_stack(l->explain, proc, time_ns, walked, l->locations);
 	if (state == BUDGET_FITS)
 		return profile_stack(l->profile, l->locations, n);
 	if (state == BUDGET_OVER)
@@ -339,21 +342,22 @@ static void add_sample(struct live *l, const struct queued_sample *q)
 	const struct wire_sample *s = q->sample;
 	int64_t values[MAX_VALUES] = { 1, (int64_t)s->weight };
 	enum budget_state state = budget_check(&l->budget, s->time_ns);
+	struct walked walked = { .frames = l->frames, .python = q->python,
+				 .codes = q->codes, .n_codes = q->n_codes };
 	struct process *proc;
-	size_t n;
-	int end;
 
 	proc = processes_find(l->processes, (pid_t)s->pid, s->start_time_ns, s->time_ns);
 	if (proc)
 		build_ids_learn(l->processes, proc, q->build_ids);
-	end = sample_frames(l, proc, q, &n);
-	l->counters[end]++;
+	walked.end = sample_frames(l, proc, q, &walked.n);
+	l->counters[walked.end]++;
 	if (proc)
 		follower_sample(l->follower, proc, s->start_time_ns, s->time_ns,
-				process_recheck(l->processes, proc, is_suspect(end)) ||
+				process_recheck(l->processes, proc, is_suspect(walked.end)) ||
+					python_settles(l->processes, proc) ||
 					s->snapshot_reason == END_NO_PROCESS ||
 					s->snapshot_reason == END_NO_MAPPING);
-	profile_add(l->profile, stack_of(l, proc, s->time_ns, n, end, state),
+	profile_add(l->profile, stack_of(l, proc, s->time_ns, &walked, state),
 		    sample_labels_get(l->labels, s, proc, l->processes, state),
 		    s->time_ns + l->unix_offset_ns, values);
 	if (!l->first_sample_ns)

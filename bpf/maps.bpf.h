@@ -14,6 +14,8 @@
 #include "bpf/kernel_types.h"
 #include "bpf/shared.h"
 #include "unwinders/arch.h"
+#include "unwinders/python.h"
+#include "unwinders/python_walk.h"
 #include "unwinders/unwind.h"
 
 #define MAX_FRAMES (MAX_KERNEL_FRAMES + MAX_USER_FRAMES)
@@ -98,6 +100,37 @@ struct {
 	__type(value, struct unwind_process);
 } unwind_processes SEC(".maps");
 
+/* Those of them that run CPython. User space writes; a fork copies. */
+struct {
+	__uint(type, BPF_MAP_TYPE_HASH);
+	__uint(max_entries, 1);
+	__type(key, __u32);
+	__type(value, struct python_process);
+} python_processes SEC(".maps");
+
+#define N_PYTHON_SEEN 1024
+
+/* What a walk of Python frames works with; its own, as a per-CPU value holds at most 32 KiB and
+   most samples need none. */
+struct python_scratch {
+	struct python_process process;
+	struct python_walk walk;
+	__u8 frame[PYTHON_FRAME_MAX];
+	__u64 words[PYTHON_IDENTITY_WORDS];
+	struct wire_python_code code;
+	__u32 n_codes_left;	   /* to send with this sample */
+	__u32 seen[N_PYTHON_SEEN]; /* marks of code objects that were sent, each in its slot */
+	struct wire_python record;
+	struct wire_python_frame frames[MAX_PYTHON_FRAMES]; /* follow the record on the wire too */
+};
+
+struct {
+	__uint(type, BPF_MAP_TYPE_PERCPU_ARRAY);
+	__uint(max_entries, 1);
+	__type(key, __u32);
+	__type(value, struct python_scratch);
+} python_scratches SEC(".maps");
+
 /* Targets. User space fills them; forks add to and remove from the pids. */
 struct {
 	__uint(type, BPF_MAP_TYPE_HASH);
@@ -142,6 +175,13 @@ static __always_inline struct scratch *scratch_get(void)
 	__u32 zero = 0;
 
 	return bpf_map_lookup_elem(&scratches, &zero);
+}
+
+static __always_inline struct python_scratch *python_scratch_get(void)
+{
+	__u32 zero = 0;
+
+	return bpf_map_lookup_elem(&python_scratches, &zero);
 }
 
 /* Keeps clang from proving that a bound is not needed and dropping it: the verifier wants to see

@@ -6,6 +6,7 @@
 #ifndef BPF_SAMPLE_BPF_H
 #define BPF_SAMPLE_BPF_H
 
+#include "bpf/python_stack.bpf.h"
 #include "bpf/maps.bpf.h"
 #include "bpf/build_ids.bpf.h"
 #include "bpf/snapshot.bpf.h"
@@ -182,6 +183,7 @@ static __always_inline int sample_stack(void *ctx, const struct pt_regs *interru
 
 	sample->cgroup_id = bpf_get_current_cgroup_id();
 	s->is_exec = 0;
+	s->u.flags = 0;
 	if (interrupted) {
 		has_user = sample_set_regs(s, interrupted);
 		if (has_user && !PT_REGS_IS_64BIT(interrupted))
@@ -204,6 +206,8 @@ static __always_inline int sample_stack(void *ctx, const struct pt_regs *interru
 		sample->end = sample_user_frames(s, image, sample->n_kernel);
 	else if (!is_kernel_only && image.has_mm)
 		sample->end = END_NO_REGISTERS;
+	if (s->u.flags & UNWIND_PROCESS_PYTHON)
+		python_stack(s, image.vdso);
 	if (sample->n_kernel == 0 && sample->end == END_KERNEL_ONLY)
 		return TICK_FILTERED;
 	if (build_ids_help(s))

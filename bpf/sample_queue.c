@@ -15,6 +15,9 @@ struct item {
 	struct wire_snapshot_page **pages;
 	size_t n_pages;
 	struct wire_build_ids *build_ids;
+	struct wire_python *python;
+	struct wire_python_code **codes;
+	size_t n_codes;
 };
 
 struct sample_queue {
@@ -32,22 +35,24 @@ struct sample_queue *sample_queue_new(void)
 	return calloc(1, sizeof(struct sample_queue));
 }
 
-static void part_free(struct sample_queue *q, struct wire_part *part)
+static void record_free(struct sample_queue *q, void *record)
 {
-	if (part)
-		q->len -= part->h.len;
-	free(part);
+	if (record)
+		q->len -= ((struct wire_header *)record)->len;
+	free(record);
 }
 
 static void item_free(struct sample_queue *q, struct item *item)
 {
 	for (size_t i = 0; i < item->n_pages; i++)
-		part_free(q, (struct wire_part *)item->pages[i]);
-	part_free(q, (struct wire_part *)item->build_ids);
+		record_free(q, item->pages[i]);
+	for (size_t i = 0; i < item->n_codes; i++)
+		record_free(q, item->codes[i]);
+	record_free(q, item->build_ids);
 	free(item->pages);
-	if (item->sample)
-		q->len -= item->sample->h.len;
-	free(item->sample);
+	free(item->codes);
+	record_free(q, item->python);
+	record_free(q, item->sample);
 	*item = (struct item){ 0 };
 }
 
@@ -59,7 +64,7 @@ void sample_queue_free(struct sample_queue *q)
 	for (size_t i = q->first; i < q->n; i++)
 		item_free(q, &q->items[i]);
 	for (size_t i = 0; i < q->n_parts; i++)
-		part_free(q, q->parts[i]);
+		record_free(q, q->parts[i]);
 	free(q->items);
 	free(q->parts);
 	free(q);
@@ -78,6 +83,69 @@ static void *copy_record(struct sample_queue *q, const void *record, size_t len)
 	return copy;
 }
 
+static int check_page(const void *record, size_t len)
+{
+	struct wire_snapshot_page page;
+
+	if (len < sizeof(page))
+		return -EBADMSG;
+	memcpy(&page, record, sizeof(page));
+	return page.len > len - sizeof(page) ? -EBADMSG : 0;
+}
+
+static int check_build_ids(const void *record, size_t len)
+{
+	struct wire_build_ids ids;
+
+	if (len < sizeof(ids))
+		return -EBADMSG;
+	memcpy(&ids, record, sizeof(ids));
+	return ids.n > WIRE_MAX_BUILD_IDS ? -EBADMSG : 0;
+}
+
+static int check_python(const void *record, size_t len)
+{
+	struct wire_python python;
+
+	if (len < sizeof(python))
+		return -EBADMSG;
+	memcpy(&python, record, sizeof(python));
+	if ((len - sizeof(python)) / sizeof(struct wire_python_frame) < python.n)
+		return -EBADMSG;
+	return python.n <= MAX_PYTHON_FRAMES ? 0 : -EBADMSG;
+}
+
+static int check_code(const void *record, size_t len)
+{
+	static const uint32_t most[N_CODE_PARTS] = { CODE_OBJECT_MAX, CODE_STRING_MAX, CODE_STRING_MAX,
+						     CODE_LINES_MAX };
+	struct wire_python_code code;
+
+	if (len < sizeof(code))
+		return -EBADMSG;
+	memcpy(&code, record, sizeof(code));
+	for (size_t i = 0; i < N_CODE_PARTS; i++)
+		if (code.parts[i].len > most[i])
+			return -EBADMSG;
+	return 0;
+}
+
+static int check_part(int type, const void *record, size_t len)
+{
+	switch (type) {
+	case WIRE_SNAPSHOT_PAGE:
+		return check_page(record, len);
+	case WIRE_BUILD_IDS:
+		return check_build_ids(record, len);
+	case WIRE_PYTHON:
+		return check_python(record, len);
+	case WIRE_PYTHON_CODE:
+		return check_code(record, len);
+	}
+	return -EBADMSG;
+}
+
+/* Keeps what comes before its sample. */
 static int add_part(struct sample_queue *q, const void *record, size_t len)
 {
 	if (ARRAY_RESERVE(q->parts, q->cap_parts, q->n_parts) < 0)
@@ -89,36 +157,29 @@ static int add_part(struct sample_queue *q, const void *record, size_t len)
 	return 0;
 }
 
-static int add_page(struct sample_queue *q, const void *record, size_t len)
-{
-	struct wire_snapshot_page page;
-
-	if (len < sizeof(page))
-		return -EBADMSG;
-	memcpy(&page, record, sizeof(page));
-	return page.len > len - sizeof(page) ? -EBADMSG : add_part(q, record, len);
-}
-
-static int add_build_ids(struct sample_queue *q, const void *record, size_t len)
-{
-	struct wire_build_ids ids;
-
-	if (len < sizeof(ids))
-		return -EBADMSG;
-	memcpy(&ids, record, sizeof(ids));
-	return ids.n > WIRE_MAX_BUILD_IDS ? -EBADMSG : add_part(q, record, len);
-}
-
 /* False: there is no place for it. */
 static bool give_part(struct item *item, struct wire_part *part)
 {
-	if (part->h.type == WIRE_BUILD_IDS && !item->build_ids)
+	switch (part->h.type) {
+	case WIRE_SNAPSHOT_PAGE:
+		if (item->pages)
+			item->pages[item->n_pages++] = (struct wire_snapshot_page *)part;
+		return item->pages;
+	case WIRE_PYTHON_CODE:
+		if (item->codes)
+			item->codes[item->n_codes++] = (struct wire_python_code *)part;
+		return item->codes;
+	case WIRE_BUILD_IDS:
+		if (item->build_ids)
+			return false;
 		item->build_ids = (struct wire_build_ids *)part;
-	else if (part->h.type == WIRE_SNAPSHOT_PAGE && item->pages)
-		item->pages[item->n_pages++] = (struct wire_snapshot_page *)part;
-	else
-		return false;
-	return true;
+		return true;
+	default:
+		if (item->python)
+			return false;
+		item->python = (struct wire_python *)part;
+		return true;
+	}
 }
 
 /* Moves the parts of a sample to it. A CPU's records come in order: older parts of the same CPU are
@@ -128,8 +189,10 @@ static void take_parts(struct sample_queue *q, struct item *item)
 	uint64_t id = item->sample->id;
 	size_t kept = 0;
 
-	if (q->n_parts)
+	if (q->n_parts) {
 		item->pages = calloc(q->n_parts, sizeof(*item->pages));
+		item->codes = calloc(q->n_parts, sizeof(*item->codes));
+	}
 	for (size_t i = 0; i < q->n_parts; i++) {
 		struct wire_part *part = q->parts[i];
 		bool is_older = part->sample_id >> ID_CPU_SHIFT == id >> ID_CPU_SHIFT &&
@@ -138,7 +201,7 @@ static void take_parts(struct sample_queue *q, struct item *item)
 		if (part->sample_id == id && give_part(item, part))
 			continue;
 		if (is_older)
-			part_free(q, part);
+			record_free(q, part);
 		else
 			q->parts[kept++] = part;
 	}
@@ -170,15 +233,15 @@ static int add_sample(struct sample_queue *q, const void *record, size_t len)
 int sample_queue_add(struct sample_queue *q, const void *record, size_t len)
 {
 	struct wire_header h;
+	int err;
 
 	if (len < sizeof(h) || len > UINT32_MAX)
 		return -EBADMSG;
 	memcpy(&h, record, sizeof(h));
 	if (h.type == WIRE_SAMPLE)
 		return add_sample(q, record, len);
-	if (h.type == WIRE_SNAPSHOT_PAGE)
-		return add_page(q, record, len);
-	return h.type == WIRE_BUILD_IDS ? add_build_ids(q, record, len) : -EBADMSG;
+	err = check_part(h.type, record, len);
+	return err ? err : add_part(q, record, len);
 }
 
 static int by_time(const void *a, const void *b)
@@ -216,6 +279,9 @@ bool sample_queue_take(struct sample_queue *q, struct queued_sample *out)
 		.pages = (const struct wire_snapshot_page *const *)q->taken.pages,
 		.n_pages = q->taken.n_pages,
 		.build_ids = q->taken.build_ids,
+		.python = q->taken.python,
+		.codes = (const struct wire_python_code *const *)q->taken.codes,
+		.n_codes = q->taken.n_codes,
 	};
 	return true;
 }

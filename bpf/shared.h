@@ -27,7 +27,11 @@ struct unwind_process {
 	__u32 vector; /* word in the table memory: struct unwind_vector; 0 is none */
 	__u32 n_mappings;
 	__u32 generation; /* also the vector's first word, until it is freed */
-	__u32 pad;
+	__u32 flags;	  /* enum unwind_process_flags */
+};
+
+enum unwind_process_flags {
+	UNWIND_PROCESS_PYTHON = 1, /* python_processes has it */
 };
 
 /* In the table memory, 8-byte aligned: mappings sorted by address. Their `table` changes in place,

@@ -11,6 +11,7 @@
 #include "bpf/word_pool.h"
 #include "core/clock.h"
 #include "unwinders/cfi.h"
+#include "unwinders/python_walk.h"
 
 struct vector {
 	struct vector *prev, *next;
@@ -21,7 +22,7 @@ struct vector {
 };
 
 struct unwind_maps {
-	int processes_fd;
+	int processes_fd, pythons_fd;
 	uint32_t *words;
 	uint32_t n_words;
 	struct word_pool *pool;
@@ -29,7 +30,8 @@ struct unwind_maps {
 	uint32_t last_generation;
 };
 
-struct unwind_maps *unwind_maps_new(int words_fd, uint32_t n_words, int processes_fd)
+struct unwind_maps *unwind_maps_new(int words_fd, uint32_t n_words, int processes_fd,
+				    int pythons_fd)
 {
 	struct unwind_maps *m = calloc(1, sizeof(*m));
 	void *words;
@@ -37,6 +39,7 @@ struct unwind_maps *unwind_maps_new(int words_fd, uint32_t n_words, int processe
 	if (!m)
 		return NULL;
 	m->processes_fd = processes_fd;
+	m->pythons_fd = pythons_fd;
 	m->pool = word_pool_new(n_words);
 	words = mmap(NULL, (size_t)n_words * 4, PROT_READ | PROT_WRITE, MAP_SHARED, words_fd, 0);
 	m->words = words == MAP_FAILED ? NULL : words;
@@ -186,6 +189,15 @@ static size_t max_mappings(const struct unwind_maps *m)
 	return m->n_words / MAPPING_WORDS / 16;
 }
 
+static int set_python(const struct unwind_maps *m, const struct process_image *image)
+{
+	struct python_process python = *image->python;
+	uint32_t pid = (uint32_t)image->pid;
+
+	python.vdso = image->vdso;
+	return bpf_map_update_elem(m->pythons_fd, &pid, &python, BPF_ANY);
+}
+
 int unwind_maps_set_process(struct unwind_maps *m, struct vector **v,
 			    const struct process_image *image)
 {
@@ -203,6 +215,8 @@ int unwind_maps_set_process(struct unwind_maps *m, struct vector **v,
 	}
 	if (*v)
 		fresh->last_used_ns = (*v)->last_used_ns;
+	if (image->python && !set_python(m, image))
+		entry.flags |= UNWIND_PROCESS_PYTHON;
 	entry.vector = fresh->first;
 	entry.generation = vector_words(m, fresh)->generation;
 	if (bpf_map_update_elem(m->processes_fd, &pid, &entry, BPF_ANY)) {
@@ -230,6 +244,7 @@ void unwind_maps_drop_pid(struct unwind_maps *m, pid_t pid)
 	uint32_t key = (uint32_t)pid;
 
 	bpf_map_delete_elem(m->processes_fd, &key);
+	bpf_map_delete_elem(m->pythons_fd, &key);
 }
 
 void unwind_maps_touch(struct vector *v, uint64_t time_ns)

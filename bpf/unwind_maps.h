@@ -20,8 +20,10 @@ struct unwind_maps;
 struct unwind_table;
 struct vector;
 
-/* The fds of the maps table_words (of n_words words) and unwind_processes; borrowed. */
-struct unwind_maps *unwind_maps_new(int words_fd, uint32_t n_words, int processes_fd);
+/* The fds of the maps table_words (of n_words words), unwind_processes and python_processes;
+   borrowed. */
+struct unwind_maps *unwind_maps_new(int words_fd, uint32_t n_words, int processes_fd,
+				    int pythons_fd);
 void unwind_maps_free(struct unwind_maps *m);
 uint64_t unwind_maps_used(const struct unwind_maps *m); /* bytes of the table memory */
 
@@ -35,12 +37,15 @@ void unwind_maps_set_table(struct unwind_maps *m, const void *owner, uint32_t ta
 /* When a process that maps this owner was last used. */
 uint64_t unwind_maps_last_used(const struct unwind_maps *m, const void *owner);
 
+struct python_process;
+
 struct process_image {
 	pid_t pid;
 	uint64_t start_time_ns, vdso;
 	const struct unwind_mapping *mappings; /* sorted */
 	const void *const *owners;	       /* of each */
 	size_t n;
+	const struct python_process *python; /* NULL: it runs no Python */
 };
 
 /* Tells the kernel half of a process, in place of *v (NULL at first). -ENOSPC: no room, *v is NULL.

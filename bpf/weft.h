@@ -15,7 +15,13 @@
 #define WIRE_BUILD_ID_LEN 20 /* the longest the kernel looks at */
 #define WIRE_MAX_BUILD_IDS 8
 
-enum wire_record_type { WIRE_SAMPLE = 1, WIRE_SNAPSHOT_PAGE = 2, WIRE_BUILD_IDS = 3 };
+enum wire_record_type {
+	WIRE_SAMPLE = 1,
+	WIRE_SNAPSHOT_PAGE = 2,
+	WIRE_BUILD_IDS = 3,
+	WIRE_PYTHON = 4,
+	WIRE_PYTHON_CODE = 5,
+};
 
 enum wire_sampler { WIRE_CPU, WIRE_CYCLES };
 
@@ -35,7 +41,7 @@ enum wire_frame_flags {
 
 struct wire_frame {
 	__u64 addr;
-	__u32 extra;
+	__u32 extra; /* native: the low half of the stack pointer; Python: the position */
 	__u8 kind, flags;
 	__u16 pad;
 }; /* 16 bytes */
@@ -108,6 +114,51 @@ struct wire_build_ids {
 struct wire_part {
 	struct wire_header h;
 	__u64 sample_id;
+};
+
+#define MAX_PYTHON_FRAMES 1024 /* anchors among them */
+
+/* A bit of wire_python_frame.addr: no frame, but where on the C stack the frames before it belong. */
+#define WIRE_PYTHON_ANCHOR 1
+
+/* A frame of CPython's, or an anchor. */
+struct wire_python_frame {
+	__u64 addr;	/* of the code object; of an anchor: where it is on the C stack, and 1 */
+	__u32 position; /* f_lasti, or the instruction's address less the code object's */
+	__u32 id;	/* its identity, unwinders/python.h; 0: it could not be read */
+}; /* 16 bytes */
+
+/* The Python part of a stack, leaf first; comes before its sample. */
+struct wire_python {
+	struct wire_header h;
+	__u64 sample_id;
+	__u32 n;
+	__u32 end; /* enum counter: PYTHON_* */
+	struct wire_python_frame frames[];
+};
+
+/* A code object when it is first seen, for names: it may be gone when user space looks for it. */
+enum wire_code_part { CODE_OBJECT, CODE_NAME, CODE_FILE, CODE_LINES, N_CODE_PARTS };
+
+#define CODE_OBJECT_MAX 192
+#define CODE_STRING_MAX 256 /* of its name, of its file's: the str objects from their start */
+#define CODE_LINES_MAX 1024
+
+struct wire_python_code {
+	struct wire_header h;
+	__u64 sample_id;
+	__u64 addr; /* wire_python_frame.addr and .id */
+	__u32 id;
+	__u32 pad;
+	struct {
+		__u64 addr;
+		__u32 len; /* bytes that hold: the rest was not in memory */
+		__u32 pad;
+	} parts[N_CODE_PARTS];
+	__u8 object[CODE_OBJECT_MAX];
+	__u8 name[CODE_STRING_MAX];
+	__u8 file[CODE_STRING_MAX];
+	__u8 lines[CODE_LINES_MAX];
 };
 
 /* What user space tells the kernel half of one executable mapping; sorted by start, not

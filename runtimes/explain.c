@@ -6,6 +6,7 @@
 #include "bpf/counters.h"
 #include "core/profile.h"
 #include "runtimes/process.h"
+#include "runtimes/python.h"
 #include "runtimes/runtime.h"
 
 /* Frames known at once, in pairs that share a hash: 2 MiB. A busy machine was seen to need 20,000.
@@ -29,6 +30,7 @@ struct explain {
 	size_t n_runtimes;
 	struct runtime *by_kind[UINT8_MAX + 1];
 	struct cached *cache;
+	struct wire_frame frames[MAX_EXPLAINED]; /* native and Python ones together */
 	uint32_t marks[N_COUNTERS]; /* locations, made when needed */
 };
 
@@ -122,12 +124,12 @@ static uint32_t location_of(struct explain *ex, const struct frame_at *at)
 {
 	const struct wire_frame *f = at->frame;
 	const struct process *proc = f->kind == WIRE_FRAME_KERNEL ? NULL : at->proc;
-	struct cached key = {
-		.addr = f->addr, .extra = f->extra, .kind = f->kind, .flags = f->flags
-	};
+	struct cached key = { .addr = f->addr, .kind = f->kind, .flags = f->flags };
 	enum keep keep = KEEP_NOT;
 	uint32_t id;
 
+	if (f->kind != WIRE_FRAME_NATIVE) /* theirs is where they are on the stack */
+		key.extra = f->extra;
 	key.generation = proc ? proc->generation : 0;
 	id = cache_find(ex, &key);
 	if (!id && proc && proc->jit_names) {
@@ -175,14 +177,22 @@ static uint32_t mark_of(struct explain *ex, int end)
 }
 
 size_t explain_stack(struct explain *ex, struct process *proc, uint64_t time_ns,
-		     const struct wire_frame *frames, size_t n, int end, uint32_t *out)
+		     const struct walked *stack, uint32_t *out)
 {
-	uint32_t mark = mark_of(ex, end);
-	size_t n_out = 0;
+	const struct wire_frame *frames = stack->frames;
+	uint32_t mark = mark_of(ex, stack->end);
+	size_t n = stack->n, n_out = 0;
 
 	for (size_t i = 0; proc && i < ex->n_runtimes; i++)
 		if (ex->runtimes[i].ops->before_sample)
 			ex->runtimes[i].ops->before_sample(&ex->runtimes[i], proc, time_ns);
+	if (stack->python && proc) {
+		size_t n_merged = python_explain(ex->env.processes, proc, stack, ex->frames,
+						 MAX_EXPLAINED - 2);
+
+		frames = n_merged ? ex->frames : frames;
+		n = n_merged ? n_merged : n;
+	}
 	for (size_t i = 0; i < n; i++) {
 		struct frame_at at = { proc, time_ns, &frames[i] };
 

@@ -14,6 +14,7 @@
 #include "runtimes/mappings.h"
 #include "runtimes/maps_line.h"
 #include "runtimes/process_table.h"
+#include "runtimes/python_image.h"
 #include "symbolizer/object.h"
 
 /* Names of files grow with what targets map; beyond this a new name is not kept. */
@@ -41,8 +42,9 @@ struct processes *processes_new(struct objects *objects)
 	ps->buckets = calloc(ps->n_buckets, sizeof(struct entry *));
 	ps->strings = intern_new();
 	ps->files = ps->strings ? files_new(objects, ps->strings) : NULL;
+	ps->pythons = python_images_new();
 	ps->tick_ns = NS_PER_S / (uint64_t)sysconf(_SC_CLK_TCK);
-	if (!ps->buckets || !ps->files) {
+	if (!ps->buckets || !ps->files || !ps->pythons) {
 		processes_free(ps);
 		return NULL;
 	}
@@ -65,6 +67,10 @@ void table_drop_image(struct processes *ps, struct entry *e)
 		e->p.jit_free(e->p.jit);
 	e->p.jit = NULL;
 	e->p.jit_memory = e->p.jit_names = 0;
+	if (e->p.python)
+		e->p.python_free(e->p.python);
+	e->p.python = NULL;
+	e->p.python_memory = 0;
 	e->p.serial = processes_unique(ps);
 	e->p.is_from_proc = e->p.has_credentials = false;
 	e->reread_at_ns = e->reread_wait_ns = e->replaced_ns = 0;
@@ -102,6 +108,7 @@ void processes_free(struct processes *ps)
 	}
 	free(ps->buckets);
 	files_free(ps->files);
+	python_images_free(ps->pythons);
 	intern_free(ps->strings);
 	free(ps);
 }
@@ -146,7 +153,7 @@ size_t processes_memory(const struct processes *ps)
 
 	for (size_t i = 0; i < ps->n_buckets; i++)
 		for (const struct entry *e = ps->buckets[i]; e; e = e->next)
-			sum += sizeof(*e) + mappings_memory(&e->p) + e->p.jit_memory;
+			sum += sizeof(*e) + mappings_memory(&e->p) + e->p.jit_memory + e->p.python_memory;
 	return sum;
 }
 

@@ -79,6 +79,10 @@ struct process {
 	void (*jit_free)(void *jit);
 	size_t jit_memory;
 	uint32_t jit_names; /* names this set of names, as generation does the mappings; 0: none */
+	/* What runtimes/python.c knows of its interpreter; goes with the program. */
+	void *python;
+	void (*python_free)(void *python);
+	size_t python_memory;
 	bool is_from_proc;  /* mappings were read from /proc/PID/maps */
 	void *unwind;	    /* the live source's: what the kernel half knows of it */
 };

@@ -28,6 +28,7 @@ struct entry {
 struct processes {
 	struct intern *strings;
 	struct files *files;
+	struct python_images *pythons;
 	struct entry **buckets;
 	size_t n_buckets, n; /* a power of two */
 	size_t check_next;   /* bucket whose processes are looked after next */

@@ -7,6 +7,7 @@ const struct runtime_ops *const runtimes[] = {
 	&runtime_native,
 	&runtime_kernel,
 	&runtime_jit,
+	&runtime_python,
 	NULL,
 };
 

@@ -69,7 +69,7 @@ struct runtime {
 
 /* Ends with a NULL. */
 extern const struct runtime_ops *const runtimes[];
-extern const struct runtime_ops runtime_native, runtime_kernel, runtime_jit;
+extern const struct runtime_ops runtime_native, runtime_kernel, runtime_jit, runtime_python;
 
 /* A location that is no code of a file: one line with a name, at an address (0: none). */
 uint32_t runtime_named_location(const struct runtime_env *env, int kind, uint64_t address,
@@ -82,11 +82,23 @@ uint32_t runtime_ask(const struct runtime *rt, const struct runtime_ops *other,
 struct explain *explain_new(struct processes *ps, struct objects *os, struct kallsyms *kernel,
 			    struct profile *p);
 void explain_free(struct explain *ex);
-/* The locations of n frames of one sample, leaf first, as they were at time_ns; proc may be NULL
-   (unknown). out has room for n + 2 (marks). end: enum counter; an incomplete walk gets a
-   [truncated] or [broken: reason] mark as its root. Returns how many. */
+/* The stack of a sample as it was walked. */
+struct walked {
+	const struct wire_frame *frames; /* leaf first */
+	size_t n;
+	int end;			  /* enum counter: why the walk ended */
+	const struct wire_python *python; /* NULL: none */
+	const struct wire_python_code *const *codes; /* that were first seen in it */
+	size_t n_codes;
+};
+
+#define MAX_EXPLAINED (MAX_KERNEL_FRAMES + MAX_USER_FRAMES + MAX_PYTHON_FRAMES + 2)
+
+/* The locations of a sample's frames, leaf first, as they were at time_ns; proc may be NULL
+   (unknown). out has room for MAX_EXPLAINED. An incomplete walk gets a [truncated] or
+   [broken: reason] mark as its root. Returns how many. */
 size_t explain_stack(struct explain *ex, struct process *proc, uint64_t time_ns,
-		     const struct wire_frame *frames, size_t n, int end, uint32_t *out);
+		     const struct walked *stack, uint32_t *out);
 /* The location of a mark: what stands for frames, named so. */
 uint32_t explain_mark(struct explain *ex, const char *name);
 /* Names every location that has none yet; call before the profile is exported. It may take long:

@@ -55,6 +55,16 @@
 #define KERNEL_STACK_SIZE \
 	16384 /* THREAD_SIZE; for kernels without bpf_task_pt_regs (before 5.15) */
 
+/* glibc's struct pthread begins at the thread pointer: blocks of 32 thread-specific values of 16
+   bytes, the value in the second half. The same in 2.17 to 2.43. */
+#define TASK_THREAD_POINTER(task) ((task)->thread.fsbase)
+#define PTHREAD_FIRST_BLOCK 0x310
+#define PTHREAD_BLOCKS 0x510
+#define PTHREAD_BLOCK_KEYS 32
+#define PTHREAD_KEYS_MAX 1024
+#define TLS_VECTOR 8 /* its dtv */
+#define TLS_VECTOR_ENTRY 16
+
 /* What a signal handler returns to: mov $15 (rt_sigreturn), %rax; syscall. */
 #define TRAMPOLINE_LEN 9
 #define TRAMPOLINE_CODE                                              \

@@ -387,7 +387,9 @@ static void push_frame(struct walk *w, struct frame_list *frames)
 {
 	struct wire_frame *frame = &frames->frames[frames->n++];
 
-	*frame = (struct wire_frame){ .addr = w->u.regs[REG_PC], .kind = WIRE_FRAME_NATIVE };
+	*frame = (struct wire_frame){ .addr = w->u.regs[REG_PC],
+				      .extra = (uint32_t)w->u.regs[REG_SP],
+				      .kind = WIRE_FRAME_NATIVE };
 	if (w->u.is_exact)
 		frame->flags |= WIRE_FRAME_EXACT;
 	if (w->is_guessed)

@@ -150,7 +150,7 @@ static __always_inline int unwind_frame(struct scratch *s, __u64 i)
 		return END_MAX_FRAMES;
 	frame = &s->frames[i];
 	frame->addr = s->u.regs[REG_PC];
-	frame->extra = 0;
+	frame->extra = (__u32)s->u.regs[REG_SP];
 	frame->kind = WIRE_FRAME_NATIVE;
 	frame->flags = s->u.is_exact ? WIRE_FRAME_EXACT : 0;
 	frame->pad = 0;
@@ -181,12 +181,14 @@ static __always_inline bool unwind_set_process(struct unwind *u, __u32 pid, __u6
 	const struct unwind_process *proc = bpf_map_lookup_elem(&unwind_processes, &pid);
 	const __u32 *memory = table_memory();
 
+	u->flags = 0;
 	u->map.start = 0;
 	u->map.len = 0;
 	scratch_of(u)->window_start = 0;
 	scratch_of(u)->missed = u->regs[REG_SP];
 	if (!proc || !memory || !proc->vector)
 		return false;
+	u->flags = proc->flags;
 	u->vector = proc->vector;
 	u->n_mappings = proc->n_mappings;
 	u->generation = proc->generation;

@@ -16,7 +16,7 @@ struct unwind {
 	/* The kernel half's only: where the process's mappings are in the table memory. */
 	__u32 vector, n_mappings;
 	__u32 generation; /* of that vector; unique, never 0 */
-	__u32 pad;
+	__u32 flags;	  /* enum unwind_process_flags */
 };
 
 #endif

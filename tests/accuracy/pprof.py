@@ -5,7 +5,8 @@ from collections import namedtuple
 
 # frames: leaf first, inlined calls expanded; labels: key to string or number.
 Sample = namedtuple("Sample", "frames values labels")
-PprofFrame = namedtuple("PprofFrame", "name address file")
+# file: of the mapping; source: of the function.
+PprofFrame = namedtuple("PprofFrame", "name address file source")
 Profile = namedtuple("Profile", "samples sample_types period duration_ns comments")
 
 
@@ -71,8 +72,8 @@ def location_frames(location, functions, mappings, strings):
     file = strings[mapping.get(5, 0)]
     address = location.get(3, 0)
     lines = [message(line) for line in location[4]]
-    names = [strings[functions[line.get(1, 0)].get(2, 0)] for line in lines if line.get(1, 0)]
-    return [PprofFrame(name, address, file) for name in names or [""]]
+    called = [functions[line[1]] for line in lines if line.get(1, 0)]
+    return [PprofFrame(strings[f.get(2, 0)], address, file, strings[f.get(4, 0)]) for f in called or [{}]]
 
 
 def sample_labels(raw, strings):

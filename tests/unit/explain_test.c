@@ -67,13 +67,21 @@ static int teardown(void **state)
 	return 0;
 }
 
+static size_t explain_one_frame(struct fixture *f, struct process *proc,
+				const struct wire_frame *frame, int end, uint32_t *out)
+{
+	struct walked stack = { .frames = frame, .n = 1, .end = end };
+
+	return explain_stack(f->ex, proc, 0, &stack, out);
+}
+
 static uint32_t explain_one(struct fixture *f, struct process *proc, uint64_t addr, int kind,
 			    int flags)
 {
 	struct wire_frame frame = { .addr = addr, .kind = (uint8_t)kind, .flags = (uint8_t)flags };
-	uint32_t out[3];
+	uint32_t out[MAX_EXPLAINED];
 
-	assert_int_equal(explain_stack(f->ex, proc, 0, &frame, 1, END_ROOT, out), 1);
+	assert_int_equal(explain_one_frame(f, proc, &frame, END_ROOT, out), 1);
 	return out[0];
 }
 
@@ -246,10 +254,10 @@ static void stack_that_is_not_whole_has_a_mark_at_its_root(void **state)
 	};
 	struct fixture *f = *state;
 	struct wire_frame frame = { .addr = (uintptr_t)explain_one, .kind = WIRE_FRAME_NATIVE };
-	uint32_t out[3];
+	uint32_t out[MAX_EXPLAINED];
 
 	for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
-		size_t n = explain_stack(f->ex, f->self, 0, &frame, 1, cases[i].end, out);
+		size_t n = explain_one_frame(f, f->self, &frame, cases[i].end, out);
 
 		assert_int_equal(n, cases[i].mark ? 2 : 1);
 		if (!cases[i].mark)

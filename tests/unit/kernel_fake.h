@@ -92,7 +92,7 @@ static inline struct unwind_maps *fake_maps(uint32_t n_words)
 	fake_n_updates = 0;
 	if (fd < 0 || ftruncate(fd, (off_t)n_words * 4))
 		return NULL;
-	m = unwind_maps_new(fd, n_words, FAKE_PROCESSES_FD);
+	m = unwind_maps_new(fd, n_words, FAKE_PROCESSES_FD, -1);
 	close(fd);
 	return m;
 }

@@ -1,0 +1,76 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * Shows user space a code object when it is first seen: what is needed of it for names and lines.
+ * Modules run once, and what exec() compiled may be gone before anybody can read it.
+ */
+#ifndef BPF_PYTHON_CODE_BPF_H
+#define BPF_PYTHON_CODE_BPF_H
+
+#include "bpf/maps.bpf.h"
+#include "unwinders/unwind.bpf.h"
+#include "unwinders/python.bpf.h"
+
+#define PYTHON_CODES_A_SAMPLE 16 /* some 10 us; the others have their turn at the next sample */
+#define PAGE_LEN 4096ULL
+
+/* What there is of len bytes: up to the end of the page where the next one is not there. */
+static __always_inline __u32 python_copy(__u8 *to, __u64 addr, __u64 len)
+{
+	__u64 left = PAGE_LEN - (addr & (PAGE_LEN - 1));
+
+	if (!read_user(addr, to, len))
+		return len;
+	OPAQUE(left);
+	if (left >= len || read_user(addr, to, left))
+		return 0;
+	return left;
+}
+
+#define PYTHON_COPY_PART(code, part, field, at)                                                 \
+	do {                                                                                    \
+		(code)->parts[part].addr = (at);                                                \
+		(code)->parts[part].len = python_copy((code)->field, (at), sizeof((code)->field)); \
+	} while (0)
+
+static __always_inline __u64 python_code_word(const struct wire_python_code *code, __u64 at)
+{
+	OPAQUE(at);
+	at &= ~7ULL;
+	return at <= CODE_OBJECT_MAX - sizeof(__u64) ? *(const __u64 *)&code->object[at] : 0;
+}
+
+/* False: the object itself is not there. */
+static __always_inline bool python_copy_code(struct wire_python_code *code,
+					     const struct python_process *p)
+{
+	PYTHON_COPY_PART(code, CODE_OBJECT, object, code->addr);
+	if (!code->parts[CODE_OBJECT].len)
+		return false;
+	PYTHON_COPY_PART(code, CODE_NAME, name, python_code_word(code, p->code_shown_name));
+	PYTHON_COPY_PART(code, CODE_FILE, file, python_code_word(code, p->code_file));
+	PYTHON_COPY_PART(code, CODE_LINES, lines, python_code_word(code, p->code_lines));
+	return true;
+}
+
+/* code->pad is the process: what is known of one says nothing of another. */
+static __always_inline void python_show(struct python_scratch *p,
+					const struct wire_python_frame *f)
+{
+	__u32 mark = (f->id ^ (__u32)(f->addr >> 3) ^ p->code.pad * 0x9e3779b1U) | 1;
+	__u32 *seen = &p->seen[mark >> 1 & (N_PYTHON_SEEN - 1)];
+
+	if (f->addr & WIRE_PYTHON_ANCHOR || !f->id || *seen == mark || !p->n_codes_left)
+		return;
+	p->n_codes_left--;
+	p->code.addr = f->addr;
+	p->code.id = f->id;
+	if (!python_copy_code(&p->code, &p->process))
+		return;
+	p->code.h.type = WIRE_PYTHON_CODE;
+	p->code.h.flags = 0;
+	p->code.h.len = sizeof(p->code);
+	if (!bpf_ringbuf_output(&ring, &p->code, sizeof(p->code), BPF_RB_NO_WAKEUP))
+		*seen = mark;
+}
+
+#endif

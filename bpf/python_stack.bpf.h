@@ -1,0 +1,98 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * The Python part of a sample: the frames of the thread's CPython stack, sent before the sample.
+ * User space puts them between the native frames they belong to.
+ */
+#ifndef BPF_PYTHON_STACK_BPF_H
+#define BPF_PYTHON_STACK_BPF_H
+
+#include "bpf/maps.bpf.h"
+#include "unwinders/unwind.bpf.h"
+#include "unwinders/python.bpf.h"
+#include "bpf/python_code.bpf.h"
+
+#define PYTHON_FRAMES_PER_CALL 8 /* as FRAMES_PER_CALL */
+
+/* Some frames, beginning with number `first`. How the walk goes on (0 or a counter) in the low half,
+   how many there are then in the high one. */
+UNWIND_GLOBAL __u64 python_frames(__u64 first)
+{
+	struct python_scratch *p = python_scratch_get();
+
+	if (!p)
+		return PYTHON_BROKEN | first << 32;
+	for (__u64 i = 0; i < PYTHON_FRAMES_PER_CALL; i++) {
+		__u64 at = first + i;
+		int end;
+
+		if (!python_is_more(&p->walk))
+			return PYTHON_STACKS | at << 32;
+		OPAQUE(at);
+		if (at >= MAX_PYTHON_FRAMES)
+			return PYTHON_TRUNCATED | at << 32;
+		end = python_step(&p->walk, &p->process, p->frame, p->words, &p->frames[at]);
+		if (end)
+			return (__u32)end | at << 32;
+		python_show(p, &p->frames[at]);
+	}
+	return (first + PYTHON_FRAMES_PER_CALL) << 32;
+}
+
+static __always_inline __u64 python_thread_pointer(void)
+{
+	struct task_struct *task;
+
+	if (has_task_btf)
+		return TASK_THREAD_POINTER(bpf_get_current_task_btf());
+	task = (void *)bpf_get_current_task();
+	return BPF_CORE_READ(task, thread.fsbase);
+}
+
+static __always_inline void python_send(struct scratch *s, struct python_scratch *p, __u64 n)
+{
+	__u64 len;
+
+	if (n > MAX_PYTHON_FRAMES)
+		n = MAX_PYTHON_FRAMES;
+	len = sizeof(p->record) + n * sizeof(struct wire_python_frame);
+	OPAQUE(len);
+	if (len > sizeof(p->record) + sizeof(p->frames))
+		return;
+	p->record.h.type = WIRE_PYTHON;
+	p->record.h.flags = 0;
+	p->record.h.len = len;
+	p->record.sample_id = s->sample.id;
+	p->record.n = n;
+	if (bpf_ringbuf_output(&ring, &p->record, len, BPF_RB_NO_WAKEUP))
+		s->cpu.counters[PYTHON_LOST_RING]++;
+}
+
+/* Sends nothing for a thread that runs no Python. */
+static __always_inline void python_stack(struct scratch *s, __u64 vdso)
+{
+	__u32 pid = s->sample.pid, end = 0;
+	const struct python_process *known = bpf_map_lookup_elem(&python_processes, &pid);
+	struct python_scratch *p = python_scratch_get();
+	__u64 n = 0;
+
+	if (!known || !p || known->vdso != vdso)
+		return;
+	p->process = *known;
+	p->n_codes_left = PYTHON_CODES_A_SAMPLE;
+	p->code.sample_id = s->sample.id;
+	p->code.pad = pid;
+	if (!python_begin(&p->walk, &p->process, python_thread_pointer()))
+		return;
+	for (int i = 0; i < MAX_PYTHON_FRAMES / PYTHON_FRAMES_PER_CALL + 1 && !end; i++) {
+		__u64 result = python_frames(n);
+
+		end = (__u32)result;
+		n = result >> 32;
+	}
+	p->record.end = end;
+	if (end < N_COUNTERS)
+		s->cpu.counters[end]++;
+	python_send(s, p, n);
+}
+
+#endif

@@ -1,0 +1,32 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * CPython in a process: what the kernel half must know to walk its frames, and what those frames
+ * are. The runtime's table entry is runtime_python (runtimes/runtime.h).
+ */
+#ifndef RUNTIMES_PYTHON_H
+#define RUNTIMES_PYTHON_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "bpf/weft.h"
+#include "unwinders/python_walk.h"
+
+struct process;
+struct processes;
+struct walked;
+
+/* Looks for an interpreter in what the process has mapped. True: *out says how to walk it. */
+bool python_attach(struct processes *ps, struct process *proc, struct python_process *out);
+
+/* For a process that was sampled. True: what was not there yet when python_attach() was called is now,
+   so it should be called again. */
+bool python_settles(struct processes *ps, struct process *proc);
+
+/* Puts the Python frames of a sample between the native ones, as frames that runtime_python knows.
+   Returns how many were written to out, at most max; 0: there is no interpreter. */
+size_t python_explain(struct processes *ps, struct process *proc, const struct walked *stack,
+		      struct wire_frame *out, size_t max);
+
+#endif

@@ -1,0 +1,145 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""
+make accuracy GROUP=python: a program whose Python stacks are known (programs/snake.py) under every CPython
+there is. A sample is exact when its Python frames are those of a legal stack, and in order when the native
+frames stand between them where native code was between.
+"""
+import os
+import re
+import sys
+import tempfile
+import time
+from collections import Counter, namedtuple
+
+import pprof
+import tools
+from bound import wilson
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+PROGRAM = os.path.join(HERE, "programs", "snake.py")
+SCENES = ("calls", "deep", "mixed", "native", "awaits", "threads", "forks")
+EVAL = re.compile(r"_PyEval_EvalFrame(Default)?\b")
+
+# timed: samples in the part of the program that measures itself.
+Score = namedtuple("Score", "n exact order outside wrong lost timed expected missed")
+Legal = namedtuple("Legal", "frames order")
+
+
+def short(name):
+    return name.rpartition(".")[2]
+
+
+def legal(text, version):
+    """(Python frames root first, pattern of the whole stack). Up to 3.10 there are no qualified names, and
+    every call goes through native code."""
+    frames, order = [], []
+    between = "(?:N )*"
+    text = text.replace("@thread", "Thread._bootstrap;Thread._bootstrap_inner;Thread.run")
+    for part in text.split(";"):
+        if part in ("~", "?"):
+            between = "(?:N )+" if part == "~" else "(?:N )*"
+            continue
+        name = part if version >= (3, 11) else short(part)
+        frames.append(name)
+        order.append(between + re.escape("P" + name) + " ")
+        between = "" if version >= (3, 11) else "(?:N )*"
+    return Legal(tuple(frames), re.compile("".join(order) + "(?:N )*"))
+
+
+def read_truth(text, version):
+    legals, seconds = {}, 0
+    for line in text.splitlines():
+        word, _, rest = line.partition(" ")
+        if word == "legal":
+            cpu, _, stack = rest.partition(" ")
+            seconds += float(cpu)
+            legals[stack] = legal(stack, version)
+    return list(legals.values()), seconds
+
+
+def stack_of(sample):
+    """[(is Python, name)], root first, user frames only."""
+    out = []
+    for f in reversed(sample.frames):
+        if f.address >= tools.KERNEL_START or f.file.startswith("[kernel"):
+            continue
+        out.append((f.source.endswith(".py") or f.source.startswith("<"), f.name))
+    return out
+
+
+def judge(stack, legals, leaves):
+    python = tuple(name for is_python, name in stack if is_python)
+    text = "".join(("P" + name if is_python else "N") + " " for is_python, name in stack)
+    mark = any(re.match(r"\[(truncated|broken|unknown Python)", name) for _, name in stack)
+    for l in legals:
+        if l.frames == python and not mark:
+            return "order" if l.order.fullmatch(text) else "exact"
+    if not python:
+        return "lost" if not mark and any(EVAL.match(name) for _, name in stack) else "outside"
+    # What is neither a leaf nor under it: the program's start and end, its own bookkeeping.
+    if not any(short(name) in leaves for name in python):
+        return "outside"
+    return "wrong"
+
+
+def score(path, output, version):
+    legals, seconds = read_truth(output, version)
+    leaves = {short(l.frames[-1]) for l in legals}
+    profile = pprof.read(path)
+    at = profile.sample_types.index(("samples", "count"))
+    counts, missed, timed = Counter(), Counter(), 0
+    for sample in profile.samples:
+        stack = stack_of(sample)
+        verdict = judge(stack, legals, leaves)
+        timed += sample.values[at] * ((True, "timed") in stack)
+        counts[verdict] += sample.values[at]
+        if verdict not in ("order", "outside"):
+            missed[verdict, ";".join(name for _, name in stack)] += sample.values[at]
+    inside = counts["order"] + counts["exact"] + counts["wrong"] + counts["lost"]
+    return Score(inside, counts["order"] + counts["exact"], counts["order"], counts["outside"], counts["wrong"],
+                 counts["lost"], timed, seconds * tools.FREQUENCY, missed)
+
+
+def percent(part, whole):
+    return 100.0 * part / whole if whole else 0.0
+
+
+def version_of(python):
+    out = tools.run([*python, "-c", "import sys; print(sys.version_info[:3])"]).stdout
+    return tuple(int(n) for n in re.findall(r"\d+", out))
+
+
+def measure(python, scene, seconds, work):
+    version = version_of(python)
+    path = os.path.join(work, "weft.pb.gz")
+    done = tools.run([tools.WEFT, "record", "-q", "-F", str(tools.FREQUENCY), "-o", path, "--", *python, PROGRAM, scene,
+                      str(seconds)])
+    s = score(path, done.stdout, version)
+    ok = percent(s.exact, s.n) >= 99.5 and percent(s.order, s.n) >= 99.0 and s.n and s.wrong == 0
+    print("%-8s %-8s %6d %7.2f %7.2f %7.2f %5d %5d %5d %6.3f  %s" % (
+        ".".join(map(str, version)), scene, s.n, percent(s.exact, s.n), wilson(s.exact, s.n)[0], percent(s.order, s.n),
+        s.wrong, s.lost, s.outside, s.timed / s.expected if s.expected else 0, "ok" if ok else "MISS"), flush=True)
+    for (verdict, stack), n in s.missed.most_common(8 if os.environ.get("V") else 3 if not ok else 0):
+        print("    %5d %-6s %s" % (n, verdict, stack))
+    return ok
+
+
+def main():
+    started = time.monotonic()
+    seconds = float(os.environ.get("CPU_SECONDS", "1.0" if os.environ.get("QUICK") else "3.6"))
+    pythons = [p.split(" ") for p in os.environ["PYTHONS"].split(":") if p]
+    failures = 0
+    print("%-8s %-8s %6s %7s %7s %7s %5s %5s %5s %6s" % ("python", "scene", "n", "exact%", "bound", "order%", "wrong",
+                                                      "lost", "out", "ticks"))
+    with tempfile.TemporaryDirectory(prefix="weft-accuracy.") as work:
+        for python in pythons:
+            for scene in SCENES:
+                if os.environ.get("CELLS", "") in scene:
+                    failures += not measure(python, scene, seconds, work)
+    print("%d failures; it took %.0f s" % (failures, time.monotonic() - started))
+    return 1 if failures else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,190 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * The walk of CPython's frames, 3.6 to 3.15, in the thread's own context. Compiled for BPF and for
+ * the host; whoever includes it defines before that
+ *
+ *	int read_user(__u64 addr, void *buf, __u32 len)		0, or negative when unreadable
+ *
+ * All memory here is the target's: pointers may lead anywhere and in circles. What a step reads
+ * goes through `bytes`, which is in the caller's scratch as BPF has little stack.
+ */
+#ifndef UNWINDERS_PYTHON_BPF_H
+#define UNWINDERS_PYTHON_BPF_H
+
+#include "bpf/counters.h"
+#include "bpf/weft.h"
+#include "unwinders/arch.h"
+#include "unwinders/python.h"
+#include "unwinders/python_walk.h"
+
+/* A byte or word of what was read, wherever the layout says. */
+#define PYTHON_AT(bytes, type, off) \
+	(*(const type *)&(bytes)[(off) & (PYTHON_FRAME_MAX - sizeof(type))])
+
+#ifndef OPAQUE
+#define OPAQUE(x) asm volatile("" : "+r"(x))
+#endif
+
+static __always_inline __u64 python_read_pointer(__u64 addr)
+{
+	__u64 word = 0;
+
+	return read_user(addr, &word, sizeof(word)) ? 0 : word;
+}
+
+/* pthread_getspecific(), glibc's way: a first block inside the thread, the others by pointers. */
+static __always_inline __u64 python_specific(__u64 thread, __u64 key_at)
+{
+	__u32 key = 0;
+	__u64 block;
+
+	if (read_user(key_at, &key, sizeof(key)) || key >= PTHREAD_KEYS_MAX)
+		return 0;
+	block = thread + PTHREAD_FIRST_BLOCK;
+	if (key >= PTHREAD_BLOCK_KEYS)
+		block = python_read_pointer(thread + PTHREAD_BLOCKS + key / PTHREAD_BLOCK_KEYS * 8);
+	return block ? python_read_pointer(block + key % PTHREAD_BLOCK_KEYS * 16 + 8) : 0;
+}
+
+/* __tls_get_addr(), glibc's way, of memory that is there already: the thread's vector has a pointer
+   for each module, or -1. */
+static __always_inline __u64 python_in_module(__u64 thread, const struct python_slot_at *slot)
+{
+	__u64 vector = python_read_pointer(thread + TLS_VECTOR);
+	__u64 block = vector ? python_read_pointer(vector + TLS_VECTOR_ENTRY * slot->module) : 0;
+
+	return block && block + 1 ? python_read_pointer(block + slot->where) : 0;
+}
+
+static __always_inline __u64 python_tstate_in(const struct python_process *p,
+					      const struct python_slot_at *slot, __u64 thread)
+{
+	__u64 tstate;
+
+	switch (slot->kind) {
+	case PYTHON_SLOT_HOLDER:
+		tstate = python_read_pointer(slot->where);
+		if (!tstate || python_read_pointer(tstate + p->tstate_thread_id) != thread)
+			return 0;
+		return tstate;
+	case PYTHON_SLOT_KEY:
+		return python_specific(thread, slot->where);
+	case PYTHON_SLOT_MODULE:
+		return python_in_module(thread, slot);
+	case PYTHON_SLOT_STATIC:
+		return python_read_pointer(thread + slot->where);
+	default:
+		return 0;
+	}
+}
+
+/* Finds the thread's innermost frame. False: the thread runs no Python. */
+static __always_inline int python_begin(struct python_walk *w, const struct python_process *p,
+					__u64 thread)
+{
+	w->is_anchor_due = 0;
+	w->cframe = 0;
+	w->tstate = python_tstate_in(p, &p->attached, thread);
+	if (!w->tstate)
+		w->tstate = python_tstate_in(p, &p->sticky, thread);
+	if (!w->tstate)
+		return 0;
+	if (p->tstate_cframe)
+		w->cframe = python_read_pointer(w->tstate + p->tstate_cframe);
+	if (p->tstate_frame)
+		w->frame = python_read_pointer(w->tstate + p->tstate_frame);
+	else
+		w->frame = w->cframe ? python_read_pointer(w->cframe + p->cframe_frame) : 0;
+	return w->frame != 0;
+}
+
+/* An anchor's entry: where on the C stack the activation of the frames before it is. */
+static __always_inline void python_anchor(struct wire_python_frame *out, __u64 addr)
+{
+	out->addr = addr | WIRE_PYTHON_ANCHOR;
+	out->position = 0;
+	out->id = 0;
+}
+
+static __always_inline void python_next_cframe(struct python_walk *w,
+					       const struct python_process *p)
+{
+	w->is_anchor_due = 0;
+	w->cframe = w->cframe ? python_read_pointer(w->cframe + p->cframe_previous) : 0;
+}
+
+/* The hash that the name of a code object keeps; words are the code object from code_id on. */
+static __always_inline __u64 python_name_hash(const struct python_process *p, const __u64 *words)
+{
+	__u32 at = ((__u32)p->code_name - p->code_id) / sizeof(*words);
+	__u64 hash = 0;
+
+	OPAQUE(at);
+	if (at >= PYTHON_IDENTITY_WORDS ||
+	    read_user(words[at] + p->str_hash, &hash, sizeof(hash)))
+		return 0;
+	return hash;
+}
+
+/* What sets a code object apart from the next one at its address; 0: it cannot be read. */
+static __always_inline __u32 python_id(const struct python_process *p, __u64 code, __u64 *words)
+{
+	__u64 len = p->code_id_len; /* 64 bits: what is compared is what is passed on */
+	__u64 name_hash = 0;
+
+	OPAQUE(len);
+	if (len > PYTHON_IDENTITY_WORDS * sizeof(*words) ||
+	    read_user(code + p->code_id, words, len))
+		return 0;
+	if (p->code_name)
+		name_hash = python_name_hash(p, words);
+	return python_code_identity(words, len / sizeof(*words), name_hash);
+}
+
+/*
+ * One entry of the stack: the frame the walk is at, or the anchor behind it. 0, with w->frame 0
+ * after the outermost one; or the counter that says why the chain cannot be followed.
+ */
+static __always_inline int python_step(struct python_walk *w, const struct python_process *p,
+				       __u8 bytes[PYTHON_FRAME_MAX],
+				       __u64 words[PYTHON_IDENTITY_WORDS], struct wire_python_frame *out)
+{
+	__u64 len = p->frame_len, frame = w->frame, code;
+	__u8 owner;
+
+	if (w->is_anchor_due) {
+		python_anchor(out, w->cframe);
+		python_next_cframe(w, p);
+		return 0;
+	}
+	OPAQUE(len);
+	if (len > PYTHON_FRAME_MAX || read_user(frame, bytes, len))
+		return PYTHON_BROKEN;
+	w->frame = PYTHON_AT(bytes, __u64, p->frame_previous);
+	if (w->frame == frame)
+		return PYTHON_BROKEN;
+	owner = p->frame_owner ? PYTHON_AT(bytes, __u8, p->frame_owner) : 0;
+	if (owner > PYTHON_WALK_LAST_OWNER)
+		return PYTHON_BROKEN;
+	if (owner >= PYTHON_WALK_FIRST_SHIM) {
+		python_anchor(out, frame);
+		return 0;
+	}
+	code = PYTHON_AT(bytes, __u64, p->frame_code) & ~7ULL; /* the low bits are tags */
+	out->addr = code;
+	out->position = p->is_lasti ? PYTHON_AT(bytes, __u32, p->frame_instr)
+				    : (__u32)(PYTHON_AT(bytes, __u64, p->frame_instr) - code);
+	out->id = python_id(p, code, words);
+	w->is_anchor_due = p->anchor == PYTHON_ANCHOR_FRAME ||
+			   (p->anchor == PYTHON_ANCHOR_ENTRY &&
+			    PYTHON_AT(bytes, __u8, p->frame_is_entry));
+	return 0;
+}
+
+/* Is there more to step to? */
+static __always_inline int python_is_more(const struct python_walk *w)
+{
+	return w->frame || w->is_anchor_due;
+}
+
+#endif

@@ -1,0 +1,74 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * What a walk of CPython's frames needs to know of one process, and where it is. Filled by
+ * runtimes/python_find.c, read by the kernel half and by tests on the host.
+ *
+ * Offsets are in bytes; 0 says that this version has no such field, unless it is said otherwise.
+ */
+#ifndef UNWINDERS_PYTHON_WALK_H
+#define UNWINDERS_PYTHON_WALK_H
+
+#include <linux/types.h>
+
+#define PYTHON_FRAME_MAX 128 /* bytes of a frame that are read at once */
+
+/* Where a thread finds its own thread state. */
+enum python_slot {
+	PYTHON_SLOT_NONE,
+	PYTHON_SLOT_HOLDER, /* *where: of whoever holds the GIL, so it may be another thread's */
+	PYTHON_SLOT_KEY,    /* pthread_getspecific(): where is of its key, an int */
+	PYTHON_SLOT_STATIC, /* *(thread pointer + where) */
+	PYTHON_SLOT_MODULE, /* the same, from where the thread has the variables of a module */
+};
+
+/* What on the C stack a Python frame can be told to belong to: the anchor. */
+enum python_anchor {
+	PYTHON_ANCHOR_NONE,  /* 3.6 to 3.9: nothing; every frame is one eval function's */
+	PYTHON_ANCHOR_FRAME, /* 3.10: the CFrame of each frame */
+	PYTHON_ANCHOR_ENTRY, /* 3.11: the CFrame of each frame with is_entry */
+	PYTHON_ANCHOR_SHIM,  /* 3.12 on: a frame of its own, outside the frames of one activation */
+};
+
+struct python_slot_at {
+	__u64 where;
+	__u32 kind;   /* enum python_slot */
+	__u32 module; /* its number, for PYTHON_SLOT_MODULE */
+};
+
+struct python_process {
+	__u64 vdso;			       /* as in struct unwind_process */
+	struct python_slot_at attached, sticky; /* tried in this order */
+	__u16 tstate_thread_id;		       /* pthread_self() */
+	__u16 tstate_frame;		       /* the innermost frame, or 0: it is in the CFrame */
+	__u16 tstate_cframe;
+	__u16 cframe_frame; /* may be 0 */
+	__u16 cframe_previous;
+	__u16 frame_len;  /* bytes to read: all fields lie in them */
+	__u16 frame_code; /* may be 0 */
+	__u16 frame_previous;
+	__u16 frame_instr;  /* f_lasti, prev_instr or instr_ptr */
+	__u16 frame_owner;  /* a byte */
+	__u16 frame_is_entry; /* a byte; 3.11 */
+	__u16 code_id, code_id_len; /* what a code object is known by: unwinders/python.h */
+	__u16 code_name;	    /* its name, and what to add of that; 0: nothing */
+	__u16 str_hash;
+	__u16 code_len;		    /* bytes of a code object that hold the fields below */
+	__u16 code_shown_name, code_file, code_lines;
+	__u8 anchor;	   /* enum python_anchor */
+	__u8 is_lasti;	   /* frame_instr is an int, not a pointer */
+};
+
+/* Owners of frames, a byte: from the first on they are no Python functions. */
+#define PYTHON_WALK_FIRST_SHIM 3
+#define PYTHON_WALK_LAST_OWNER 4
+
+/* Where a walk is. */
+struct python_walk {
+	__u64 tstate;
+	__u64 frame;  /* 0: the end */
+	__u64 cframe; /* of the activation it is in */
+	__u32 is_anchor_due;
+	__u32 pad;
+};
+
+#endif
