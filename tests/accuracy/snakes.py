@@ -76,7 +76,8 @@ def judge(stack, legals, leaves):
         if l.frames == python and not mark:
             return "order" if l.order.fullmatch(text) else "exact"
     if not python:
-        return "lost" if not mark and any(EVAL.match(name) for _, name in stack) else "outside"
+        is_start = any(name.startswith("Py_InitializeFromConfig") for _, name in stack)
+        return "lost" if not mark and not is_start and any(EVAL.match(name) for _, name in stack) else "outside"
     # What is neither a leaf nor under it: the program's start and end, its own bookkeeping.
     if not any(short(name) in leaves for name in python):
         return "outside"
