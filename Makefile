@@ -132,7 +132,7 @@ deps:
 	$(Q).ci/deps.sh build
 
 # Every test there is. TEST_* narrow it down for people in a hurry: make check runs without fuzzing and accuracy.
-TEST_SCRIPTS = $(sort $(wildcard tests/cli/*_test.sh tests/accuracy/*_test.py tests/live/*_test.sh tests/live/*_test.py tests/page/*_test.sh tests/page/*_test.py tests/accuracy/*_test.py))
+TEST_SCRIPTS = $(sort $(wildcard tests/python/*_test.sh) $(wildcard tests/cli/*_test.sh tests/accuracy/*_test.py tests/live/*_test.sh tests/live/*_test.py tests/page/*_test.sh tests/page/*_test.py tests/accuracy/*_test.py))
 test:
 	$(Q).ci/deps.sh test
 	$(Q)$(MAKE) --no-print-directory all
