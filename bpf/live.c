@@ -358,7 +358,7 @@ static void add_sample(struct live *l, const struct queued_sample *q)
 					s->snapshot_reason == END_NO_PROCESS ||
 					s->snapshot_reason == END_NO_MAPPING);
 	profile_add(l->profile, stack_of(l, proc, s->time_ns, &walked, state),
-		    sample_labels_get(l->labels, s, proc, l->processes, state),
+		    sample_labels_get(l->labels, q, proc, l->processes, state),
 		    s->time_ns + l->unix_offset_ns, values);
 	if (!l->first_sample_ns)
 		l->first_sample_ns = s->time_ns;

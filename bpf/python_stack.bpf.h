@@ -60,6 +60,10 @@ static __always_inline void python_send(struct scratch *s, struct python_scratch
 		return;
 	p->record.h.type = WIRE_PYTHON;
 	p->record.h.flags = 0;
+	if (p->walk.is_attached)
+		p->record.h.flags = WIRE_PYTHON_HOLDS_GIL;
+	else if (p->process.attached.kind != PYTHON_SLOT_NONE)
+		p->record.h.flags = WIRE_PYTHON_RELEASED_GIL;
 	p->record.h.len = len;
 	p->record.sample_id = s->sample.id;
 	p->record.n = n;

@@ -14,6 +14,7 @@
 struct cached {
 	uint32_t pid, tid, comm, container; /* comm and container of the process */
 	char thread[WIRE_COMM_LEN];
+	uint32_t gil; /* enum wire_python_flags */
 	uint32_t labels;
 };
 
@@ -22,7 +23,7 @@ struct sample_labels {
 	size_t used, max; /* bytes */
 	size_t used_late; /* of them since the budget was used up */
 	uint64_t n_over;
-	uint32_t pid, tid, thread, process, container; /* keys */
+	uint32_t pid, tid, thread, process, container, gil; /* keys */
 	struct cached cache[N_CACHED];
 };
 
@@ -30,7 +31,7 @@ struct sample_labels {
 struct draft {
 	struct sample_labels *sl;
 	const struct processes *ps;
-	struct label labels[5];
+	struct label labels[6];
 	size_t n;
 	bool is_new;	/* strings and the set may be added */
 	bool is_absent; /* they may not, and one is not there */
@@ -49,6 +50,7 @@ struct sample_labels *sample_labels_new(struct profile *p, size_t max)
 	sl->thread = profile_string(p, "thread");
 	sl->process = profile_string(p, "process");
 	sl->container = profile_string(p, "container");
+	sl->gil = profile_string(p, "gil");
 	return sl;
 }
 
@@ -114,6 +116,10 @@ static uint32_t make(struct draft *d, const struct cached *c, bool with_thread)
 	else
 		add_text(d, sl->process, c->thread, sizeof(c->thread));
 	add_known_text(d, sl->container, c->container);
+	if (c->gil & WIRE_PYTHON_HOLDS_GIL)
+		add_text(d, sl->gil, "holding", SIZE_MAX);
+	if (c->gil & WIRE_PYTHON_RELEASED_GIL)
+		add_text(d, sl->gil, "released", SIZE_MAX);
 	labels = finish(d);
 	sl->used += profile_memory(sl->profile) - before;
 	return labels;
@@ -161,16 +167,18 @@ static uint32_t make_fewer(struct draft *d, const struct cached *c, enum budget_
 	return labels ? labels : make_any(sl);
 }
 
-uint32_t sample_labels_get(struct sample_labels *sl, const struct wire_sample *s,
+uint32_t sample_labels_get(struct sample_labels *sl, const struct queued_sample *q,
 			   const struct process *proc, const struct processes *ps,
 			   enum budget_state state)
 {
+	const struct wire_sample *s = q->sample;
 	struct cached *slot = &sl->cache[s->tid & (N_CACHED - 1)];
 	struct cached wanted = {
 		.pid = s->pid,
 		.tid = s->tid,
 		.comm = proc ? proc->comm : 0,
 		.container = proc ? proc->container : 0,
+		.gil = q->python ? q->python->h.flags : 0,
 		.labels = slot->labels,
 	};
 	struct draft d = {

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The labels of a live sample: pid, tid, thread name, process, container. Threads and processes
+ * The labels of a live sample: pid, tid, thread name, process, container, and what
+ * a thread that runs Python has of the GIL. Threads and processes
  * that only start and end would make more and more of them: beyond a share of the memory budget,
  * and when that is used up, a new thread's samples have its process's labels only, and those of a
  * new process one set of labels for all: process=[over memory budget].
@@ -12,7 +13,7 @@
 #include <stdint.h>
 
 #include "bpf/budget.h"
-#include "bpf/weft.h"
+#include "bpf/sample_queue.h"
 
 struct process;
 struct processes;
@@ -24,7 +25,7 @@ struct sample_labels;
 struct sample_labels *sample_labels_new(struct profile *p, size_t max);
 void sample_labels_free(struct sample_labels *sl);
 /* A label set of the profile; proc may be NULL. state: of the whole budget. */
-uint32_t sample_labels_get(struct sample_labels *sl, const struct wire_sample *s,
+uint32_t sample_labels_get(struct sample_labels *sl, const struct queued_sample *q,
 			   const struct process *proc, const struct processes *ps,
 			   enum budget_state state);
 /* Samples that have fewer labels than they should. */

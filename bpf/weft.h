@@ -128,6 +128,9 @@ struct wire_python_frame {
 	__u32 id;	/* its identity, unwinders/python.h; 0: it could not be read */
 }; /* 16 bytes */
 
+/* In the flags of the header. Neither: nobody can tell. */
+enum wire_python_flags { WIRE_PYTHON_HOLDS_GIL = 1, WIRE_PYTHON_RELEASED_GIL = 2 };
+
 /* The Python part of a stack, leaf first; comes before its sample. */
 struct wire_python {
 	struct wire_header h;

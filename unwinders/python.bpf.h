@@ -85,6 +85,7 @@ static __always_inline int python_begin(struct python_walk *w, const struct pyth
 	w->is_anchor_due = 0;
 	w->cframe = 0;
 	w->tstate = python_tstate_in(p, &p->attached, thread);
+	w->is_attached = w->tstate != 0;
 	if (!w->tstate)
 		w->tstate = python_tstate_in(p, &p->sticky, thread);
 	if (!w->tstate)

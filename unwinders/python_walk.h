@@ -68,7 +68,7 @@ struct python_walk {
 	__u64 frame;  /* 0: the end */
 	__u64 cframe; /* of the activation it is in */
 	__u32 is_anchor_due;
-	__u32 pad;
+	__u32 is_attached; /* the thread may run Python code now: it holds the GIL */
 };
 
 #endif

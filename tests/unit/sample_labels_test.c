@@ -68,7 +68,8 @@ static uint32_t labels_of(struct test *t, uint32_t pid, uint32_t tid, enum budge
 	struct process *proc = pid == SELF ? t->self : NULL;
 
 	snprintf(s.comm, sizeof(s.comm), "t%u", tid);
-	return sample_labels_get(t->labels, &s, proc, t->processes, state);
+	return sample_labels_get(t->labels, &(struct queued_sample){ .sample = &s }, proc,
+				 t->processes, state);
 }
 
 static const char *text_of(const struct test *t, uint32_t set, const char *key)
