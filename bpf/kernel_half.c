@@ -24,7 +24,7 @@
 
 #define DEFAULT_FREQ 99
 #define MAX_PROCESSES 8192 /* known to the kernel half at a time; further ones send snapshots */
-#define MAX_PYTHONS 2048    /* of them that run CPython */
+#define MAX_PYTHONS 2048   /* of them that run CPython */
 #define INITIAL_PID_NAMESPACE 0xEFFFFFFC /* its inode: PROC_PID_INIT_INO in linux/proc_ns.h */
 #define MIN_RING_LEN (UINT64_C(2) << 20) /* 500 pages of snapshots */
 #define MAX_RING_LEN (UINT64_C(64) << 20)

@@ -151,9 +151,9 @@ static int make_parts(struct live *l, const struct options *opt)
 
 	l->objects = objects_new(&objects);
 	l->processes = l->objects ? processes_new(l->objects) : NULL;
-	l->maps = unwind_maps_new(bpf_map__fd(words), l->kernel.n_table_words,
-				  bpf_map__fd(processes),
-				  bpf_map__fd(l->kernel.skel->maps.python_processes));
+	l->maps =
+		unwind_maps_new(bpf_map__fd(words), l->kernel.n_table_words, bpf_map__fd(processes),
+				bpf_map__fd(l->kernel.skel->maps.python_processes));
 	l->tables = l->maps ? tables_new(l->maps, opt->memory / 16) : NULL;
 	if (!l->processes || !l->tables)
 		return -ENOMEM;
@@ -342,8 +342,9 @@ static void add_sample(struct live *l, const struct queued_sample *q)
 	const struct wire_sample *s = q->sample;
 	int64_t values[MAX_VALUES] = { 1, (int64_t)s->weight };
 	enum budget_state state = budget_check(&l->budget, s->time_ns);
-	struct walked walked = { .frames = l->frames, .python = q->python,
-				 .codes = q->codes, .n_codes = q->n_codes };
+	struct walked walked = {
+		.frames = l->frames, .python = q->python, .codes = q->codes, .n_codes = q->n_codes
+	};
 	struct process *proc;
 
 	proc = processes_find(l->processes, (pid_t)s->pid, s->start_time_ns, s->time_ns);

@@ -26,9 +26,9 @@ static __always_inline __u32 python_copy(__u8 *to, __u64 addr, __u64 len)
 	return left;
 }
 
-#define PYTHON_COPY_PART(code, part, field, at)                                                 \
-	do {                                                                                    \
-		(code)->parts[part].addr = (at);                                                \
+#define PYTHON_COPY_PART(code, part, field, at)                                                    \
+	do {                                                                                       \
+		(code)->parts[part].addr = (at);                                                   \
 		(code)->parts[part].len = python_copy((code)->field, (at), sizeof((code)->field)); \
 	} while (0)
 
@@ -53,8 +53,7 @@ static __always_inline bool python_copy_code(struct wire_python_code *code,
 }
 
 /* code->pad is the process: what is known of one says nothing of another. */
-static __always_inline void python_show(struct python_scratch *p,
-					const struct wire_python_frame *f)
+static __always_inline void python_show(struct python_scratch *p, const struct wire_python_frame *f)
 {
 	__u32 mark = (f->id ^ (__u32)(f->addr >> 3) ^ p->code.pad * 0x9e3779b1U) | 1;
 	__u32 *seen = &p->seen[mark >> 1 & (N_PYTHON_SEEN - 1)];

@@ -13,8 +13,8 @@
 
 #define PYTHON_FRAMES_PER_CALL 8 /* as FRAMES_PER_CALL */
 
-/* Some frames, beginning with number `first`. How the walk goes on (0 or a counter) in the low half,
-   how many there are then in the high one. */
+/* Some frames, beginning with number `first`. How the walk goes on (0 or a counter) in the low
+   half, how many there are then in the high one. */
 UNWIND_GLOBAL __u64 python_frames(__u64 first)
 {
 	struct python_scratch *p = python_scratch_get();

@@ -117,8 +117,8 @@ static int check_python(const void *record, size_t len)
 
 static int check_code(const void *record, size_t len)
 {
-	static const uint32_t most[N_CODE_PARTS] = { CODE_OBJECT_MAX, CODE_STRING_MAX, CODE_STRING_MAX,
-						     CODE_LINES_MAX };
+	static const uint32_t most[N_CODE_PARTS] = { CODE_OBJECT_MAX, CODE_STRING_MAX,
+						     CODE_STRING_MAX, CODE_LINES_MAX };
 	struct wire_python_code code;
 
 	if (len < sizeof(code))

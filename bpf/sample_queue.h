@@ -17,9 +17,9 @@ struct queued_sample {
 	const struct wire_sample *sample;
 	const struct wire_snapshot_page *const *pages;
 	size_t n_pages;
-	const struct wire_build_ids *build_ids; /* NULL: none */
-	const struct wire_python *python;		/* NULL: none */
-	const struct wire_python_code *const *codes;	/* code objects first seen in it */
+	const struct wire_build_ids *build_ids;	     /* NULL: none */
+	const struct wire_python *python;	     /* NULL: none */
+	const struct wire_python_code *const *codes; /* code objects first seen in it */
 	size_t n_codes;
 };
 

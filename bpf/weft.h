@@ -118,7 +118,8 @@ struct wire_part {
 
 #define MAX_PYTHON_FRAMES 1024 /* anchors among them */
 
-/* A bit of wire_python_frame.addr: no frame, but where on the C stack the frames before it belong. */
+/* A bit of wire_python_frame.addr: no frame, but where on the C stack the frames before it belong.
+ */
 #define WIRE_PYTHON_ANCHOR 1
 
 /* A frame of CPython's, or an anchor. */
@@ -126,7 +127,7 @@ struct wire_python_frame {
 	__u64 addr;	/* of the code object; of an anchor: where it is on the C stack, and 1 */
 	__u32 position; /* f_lasti, or the instruction's address less the code object's */
 	__u32 id;	/* its identity, unwinders/python.h; 0: it could not be read */
-}; /* 16 bytes */
+};			/* 16 bytes */
 
 /* In the flags of the header. Neither: nobody can tell. */
 enum wire_python_flags { WIRE_PYTHON_HOLDS_GIL = 1, WIRE_PYTHON_RELEASED_GIL = 2 };

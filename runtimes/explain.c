@@ -31,7 +31,7 @@ struct explain {
 	struct runtime *by_kind[UINT8_MAX + 1];
 	struct cached *cache;
 	struct wire_frame frames[MAX_EXPLAINED]; /* native and Python ones together */
-	uint32_t marks[N_COUNTERS]; /* locations, made when needed */
+	uint32_t marks[N_COUNTERS];		 /* locations, made when needed */
 };
 
 struct explain *explain_new(struct processes *ps, struct objects *os, struct kallsyms *kernel,

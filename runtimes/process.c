@@ -153,7 +153,8 @@ size_t processes_memory(const struct processes *ps)
 
 	for (size_t i = 0; i < ps->n_buckets; i++)
 		for (const struct entry *e = ps->buckets[i]; e; e = e->next)
-			sum += sizeof(*e) + mappings_memory(&e->p) + e->p.jit_memory + e->p.python_memory;
+			sum += sizeof(*e) + mappings_memory(&e->p) + e->p.jit_memory +
+			       e->p.python_memory;
 	return sum;
 }
 

@@ -83,8 +83,8 @@ struct process {
 	void *python;
 	void (*python_free)(void *python);
 	size_t python_memory;
-	bool is_from_proc;  /* mappings were read from /proc/PID/maps */
-	void *unwind;	    /* the live source's: what the kernel half knows of it */
+	bool is_from_proc; /* mappings were read from /proc/PID/maps */
+	void *unwind;	   /* the live source's: what the kernel half knows of it */
 };
 
 struct processes;

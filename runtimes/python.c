@@ -228,8 +228,7 @@ static bool read_live(const struct process *proc, struct python *py, struct know
 		return false;
 	if (!py->mem)
 		py->mem = mem_live(proc->pid);
-	if (!py->mem ||
-	    python_code_read(py->mem, &py->image->layout, known->addr, 0, &known->code))
+	if (!py->mem || python_code_read(py->mem, &py->image->layout, known->addr, 0, &known->code))
 		return false;
 	if (known->code.identity == known->id)
 		return true;
@@ -238,12 +237,12 @@ static bool read_live(const struct process *proc, struct python *py, struct know
 }
 
 /* From what the kernel half copied, when it is gone by now. */
-static bool read_copy(const struct python *py, const struct walked *stack,
-		      struct known_code *known)
+static bool read_copy(const struct python *py, const struct walked *stack, struct known_code *known)
 {
 	struct python_layout layout = py->image->layout;
 
-	layout.code.id_needs_name = false; /* that name was not copied; the record has the identity */
+	layout.code.id_needs_name =
+		false; /* that name was not copied; the record has the identity */
 	for (size_t i = 0; i < stack->n_codes; i++) {
 		const struct wire_python_code *c = stack->codes[i];
 		struct python_copy copy;
@@ -281,7 +280,8 @@ static uint32_t code_number(const struct explained *e, uint64_t addr, uint32_t i
 	*slot = py->n_codes;
 	known->is_read = id && (read_live(proc, py, known) || read_copy(py, e->stack, known));
 	if (known->is_read)
-		proc->python_memory += known->code.name_len + known->code.file_len + known->code.lines_len;
+		proc->python_memory +=
+			known->code.name_len + known->code.file_len + known->code.lines_len;
 	return py->n_codes;
 }
 
@@ -303,9 +303,9 @@ static struct wire_frame python_frame(void *ctx, const struct wire_python_frame 
 	const struct explained *e = ctx;
 	uint32_t number = code_number(e, f->addr, f->id);
 
-	return (struct wire_frame){
-		.addr = number + N_NOTES, .extra = f->position, .kind = WIRE_FRAME_PYTHON
-	};
+	return (struct wire_frame){ .addr = number + N_NOTES,
+				    .extra = f->position,
+				    .kind = WIRE_FRAME_PYTHON };
 }
 
 size_t python_explain(struct processes *ps, struct process *proc, const struct walked *stack,
@@ -364,7 +364,8 @@ static uint32_t locate_python(struct runtime *rt, const struct frame_at *at, enu
 	known = &py->codes[at->frame->addr - N_NOTES - 1];
 	if (!known->is_read)
 		return runtime_named_location(rt->env, FRAME_PYTHON, 0, "[unknown Python code]");
-	function.name = function.system_name = profile_string_n(p, known->code.name, known->code.name_len);
+	function.name = function.system_name =
+		profile_string_n(p, known->code.name, known->code.name_len);
 	function.filename = profile_string_n(p, known->code.file, known->code.file_len);
 	function.start_line = known->code.first_line > 0 ? (uint32_t)known->code.first_line : 0;
 	line.function = profile_function(p, &function);

@@ -20,8 +20,8 @@ struct walked;
 /* Looks for an interpreter in what the process has mapped. True: *out says how to walk it. */
 bool python_attach(struct processes *ps, struct process *proc, struct python_process *out);
 
-/* For a process that was sampled. True: what was not there yet when python_attach() was called is now,
-   so it should be called again. */
+/* For a process that was sampled. True: what was not there yet when python_attach() was called is
+   now, so it should be called again. */
 bool python_settles(struct processes *ps, struct process *proc);
 
 /* Puts the Python frames of a sample between the native ones, as frames that runtime_python knows.

@@ -105,9 +105,9 @@ static int number_behind(const char *data, size_t len, const char *text, const c
 	return -1;
 }
 
-/* 3.6 to 3.10 have their version only in texts: "python3.8" in paths, and "3.8.18", which may be the
-   end of another text. Releases hardly differ: where the last number is unknown it is taken for a
-   late one. */
+/* 3.6 to 3.10 have their version only in texts: "python3.8" in paths, and "3.8.18", which may be
+   the end of another text. Releases hardly differ: where the last number is unknown it is taken for
+   a late one. */
 static uint32_t version_in_text(struct object *o)
 {
 	const char *behind;

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * What a file says about the CPython interpreter in it: python itself, libpython, or a program that
- * embeds it, whatever its name. Known by the symbol `_PyRuntime` (3.7 on) or `_PyThreadState_Current`
- * (3.6), which extension modules need and so is there when the file is stripped, and by the section
+ * embeds it, whatever its name. Known by the symbol `_PyRuntime` (3.7 on) or
+ * `_PyThreadState_Current` (3.6), which extension modules need and so is there when the file is
+ * stripped, and by the section
  * `.PyRuntime` (3.11 on).
  */
 #ifndef RUNTIMES_PYTHON_IMAGE_H
@@ -23,8 +24,8 @@ struct python_image {
 	uint64_t runtime;	 /* virtual address of _PyRuntime; 3.6: of _PyThreadState_Current */
 	uint64_t key;		 /* of the int that is 3.6's autoTLSkey; 0: not found */
 	uint64_t eval, eval_len; /* the eval function's main part */
-	/* _Py_tss_tstate, from 3.12 on, and _Py_tss_gilstate, from 3.15 on: the thread's own state while
-	   it is attached, and always. */
+	/* _Py_tss_tstate, from 3.12 on, and _Py_tss_gilstate, from 3.15 on: the thread's own state
+	   while it is attached, and always. */
 	struct python_tls attached, sticky;
 };
 

@@ -23,6 +23,12 @@ static int32_t immediate(struct reader code, size_t at)
 	return (int32_t)reader_u32(&code, "displacement");
 }
 
+static int8_t short_immediate(struct reader code, size_t at)
+{
+	reader_seek(&code, at, "code");
+	return (int8_t)reader_u8(&code, "displacement");
+}
+
 /* mov %fs:disp32, %rax; or mov $disp32, %rax and mov %fs:(%rax), %rax */
 static bool is_static(struct reader code, size_t at, struct python_tls *out)
 {
@@ -48,7 +54,7 @@ static bool is_module(struct reader code, size_t at, uint64_t vaddr, struct pyth
 	if (is_at(code, load, "\x48\x8b\x00", 3))
 		out->offset = 0;
 	else if (is_at(code, load, "\x48\x8b\x40", 3))
-		out->offset = (int8_t)(immediate(code, load + 3) & 0xff);
+		out->offset = short_immediate(code, load + 3);
 	else if (is_at(code, load, "\x48\x8b\x80", 3))
 		out->offset = immediate(code, load + 3);
 	else

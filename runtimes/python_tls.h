@@ -23,7 +23,8 @@ struct python_tls {
 	uint64_t pair; /* virtual address, in the GOT */
 };
 
-/* code: the function's, which is at vaddr. kind is PYTHON_TLS_NONE when it has none of the forms. */
+/* code: the function's, which is at vaddr. kind is PYTHON_TLS_NONE when it has none of the forms.
+ */
 struct python_tls python_tls_find(const uint8_t *code, size_t len, uint64_t vaddr);
 
 #endif

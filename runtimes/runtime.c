@@ -4,11 +4,7 @@
 #include "core/profile.h"
 
 const struct runtime_ops *const runtimes[] = {
-	&runtime_native,
-	&runtime_kernel,
-	&runtime_jit,
-	&runtime_python,
-	NULL,
+	&runtime_native, &runtime_kernel, &runtime_jit, &runtime_python, NULL,
 };
 
 uint32_t runtime_named_location(const struct runtime_env *env, int kind, uint64_t address,

@@ -86,8 +86,8 @@ void explain_free(struct explain *ex);
 struct walked {
 	const struct wire_frame *frames; /* leaf first */
 	size_t n;
-	int end;			  /* enum counter: why the walk ended */
-	const struct wire_python *python; /* NULL: none */
+	int end;				     /* enum counter: why the walk ended */
+	const struct wire_python *python;	     /* NULL: none */
 	const struct wire_python_code *const *codes; /* that were first seen in it */
 	size_t n_codes;
 };

@@ -121,8 +121,7 @@ static __always_inline __u64 python_name_hash(const struct python_process *p, co
 	__u64 hash = 0;
 
 	OPAQUE(at);
-	if (at >= PYTHON_IDENTITY_WORDS ||
-	    read_user(words[at] + p->str_hash, &hash, sizeof(hash)))
+	if (at >= PYTHON_IDENTITY_WORDS || read_user(words[at] + p->str_hash, &hash, sizeof(hash)))
 		return 0;
 	return hash;
 }
@@ -148,7 +147,8 @@ static __always_inline __u32 python_id(const struct python_process *p, __u64 cod
  */
 static __always_inline int python_step(struct python_walk *w, const struct python_process *p,
 				       __u8 bytes[PYTHON_FRAME_MAX],
-				       __u64 words[PYTHON_IDENTITY_WORDS], struct wire_python_frame *out)
+				       __u64 words[PYTHON_IDENTITY_WORDS],
+				       struct wire_python_frame *out)
 {
 	__u64 len = p->frame_len, frame = w->frame, code;
 	__u8 owner;
@@ -176,9 +176,9 @@ static __always_inline int python_step(struct python_walk *w, const struct pytho
 	out->position = p->is_lasti ? PYTHON_AT(bytes, __u32, p->frame_instr)
 				    : (__u32)(PYTHON_AT(bytes, __u64, p->frame_instr) - code);
 	out->id = python_id(p, code, words);
-	w->is_anchor_due = p->anchor == PYTHON_ANCHOR_FRAME ||
-			   (p->anchor == PYTHON_ANCHOR_ENTRY &&
-			    PYTHON_AT(bytes, __u8, p->frame_is_entry));
+	w->is_anchor_due =
+		p->anchor == PYTHON_ANCHOR_FRAME ||
+		(p->anchor == PYTHON_ANCHOR_ENTRY && PYTHON_AT(bytes, __u8, p->frame_is_entry));
 	return 0;
 }
 

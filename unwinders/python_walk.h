@@ -36,26 +36,26 @@ struct python_slot_at {
 };
 
 struct python_process {
-	__u64 vdso;			       /* as in struct unwind_process */
+	__u64 vdso;				/* as in struct unwind_process */
 	struct python_slot_at attached, sticky; /* tried in this order */
-	__u16 tstate_thread_id;		       /* pthread_self() */
-	__u16 tstate_frame;		       /* the innermost frame, or 0: it is in the CFrame */
+	__u16 tstate_thread_id;			/* pthread_self() */
+	__u16 tstate_frame;			/* the innermost frame, or 0: it is in the CFrame */
 	__u16 tstate_cframe;
 	__u16 cframe_frame; /* may be 0 */
 	__u16 cframe_previous;
 	__u16 frame_len;  /* bytes to read: all fields lie in them */
 	__u16 frame_code; /* may be 0 */
 	__u16 frame_previous;
-	__u16 frame_instr;  /* f_lasti, prev_instr or instr_ptr */
-	__u16 frame_owner;  /* a byte */
-	__u16 frame_is_entry; /* a byte; 3.11 */
+	__u16 frame_instr;	    /* f_lasti, prev_instr or instr_ptr */
+	__u16 frame_owner;	    /* a byte */
+	__u16 frame_is_entry;	    /* a byte; 3.11 */
 	__u16 code_id, code_id_len; /* what a code object is known by: unwinders/python.h */
 	__u16 code_name;	    /* its name, and what to add of that; 0: nothing */
 	__u16 str_hash;
-	__u16 code_len;		    /* bytes of a code object that hold the fields below */
+	__u16 code_len; /* bytes of a code object that hold the fields below */
 	__u16 code_shown_name, code_file, code_lines;
-	__u8 anchor;	   /* enum python_anchor */
-	__u8 is_lasti;	   /* frame_instr is an int, not a pointer */
+	__u8 anchor;   /* enum python_anchor */
+	__u8 is_lasti; /* frame_instr is an int, not a pointer */
 };
 
 /* Owners of frames, a byte: from the first on they are no Python functions. */

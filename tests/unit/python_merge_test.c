@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-/* Stacks are written as text: "f@10" is the native frame f whose part of the stack begins at 10, "e"
-   an eval function, "k" a kernel frame; Python frames are capital letters, "^10" an anchor. */
+/* Stacks are written as text: "f@10" is the native frame f whose part of the stack begins at 10,
+   "e" an eval function, "k" a kernel frame; Python frames are capital letters, "^10" an anchor. */
 #include "runtimes/python_merge.h"
 
 #include <setjmp.h>
@@ -116,7 +116,8 @@ static void frames_stand_where_their_anchor_is(void **state)
 		{ "f@10 e@20 x@30", "A ^25 B ^45", "fAxB" },
 		/* no native frames at all */
 		{ "", "A ^15 B", "AB" },
-		/* an anchor that is not on this stack, with nothing of its own (3.15's base frame) */
+		/* an anchor that is not on this stack, with nothing of its own (3.15's base frame)
+		 */
 		{ "f@10 e@20 m@30", "A ^25 ^7000", "fAm" },
 		{ "f@10 m@30", "", "fm" },
 	};

@@ -1,0 +1,293 @@
+// SPDX-License-Identifier: Apache-2.0
+/* The walk of the kernel half, over memory made here. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#ifndef __always_inline
+#define __always_inline inline __attribute__((always_inline))
+#endif
+
+#include "unwinders/python_walk.h"
+
+#define BASE 0x10000
+#define LEN 0x8000
+#define THREAD (BASE + 0x1000)
+#define RUNTIME (BASE + 0x3000)
+#define TSTATE (BASE + 0x4000)
+#define FRAMES (BASE + 0x5000)
+#define CODES (BASE + 0x6000)
+#define CFRAMES (BASE + 0x7000)
+#define MAX 32
+
+static uint8_t memory[LEN];
+
+static int read_user(__u64 addr, void *buf, __u32 len)
+{
+	if (addr < BASE || addr - BASE > LEN || len > LEN - (addr - BASE))
+		return -1;
+	memcpy(buf, memory + (addr - BASE), len);
+	return 0;
+}
+
+#include "unwinders/python.bpf.h"
+
+static void put(uint64_t addr, uint64_t word)
+{
+	assert_true(addr >= BASE && addr - BASE <= LEN - sizeof(word));
+	memcpy(memory + (addr - BASE), &word, sizeof(word));
+}
+
+static void put_byte(uint64_t addr, uint8_t byte)
+{
+	memory[addr - BASE] = byte;
+}
+
+/* As in 3.13: shims, pointers to instructions. */
+static struct python_process with_shims(void)
+{
+	return (struct python_process){
+		.attached = { TSTATE - THREAD, PYTHON_SLOT_STATIC, 0 },
+		.tstate_frame = 72,
+		.frame_len = 72,
+		.frame_previous = 8,
+		.frame_instr = 56,
+		.frame_owner = 70,
+		.code_id = 64,
+		.code_id_len = 32,
+		.anchor = PYTHON_ANCHOR_SHIM,
+	};
+}
+
+static uint64_t frame_at(int i)
+{
+	return FRAMES + (uint64_t)i * 0x80;
+}
+
+static uint64_t code_at(int i)
+{
+	return CODES + (uint64_t)i * 0x100;
+}
+
+/* Frames as in 3.13, innermost first: a letter is a function, "^" a shim. */
+static void put_shim_frames(const char *frames)
+{
+	memset(memory, 0, sizeof(memory));
+	put(TSTATE, TSTATE + 0x100); /* what the slot holds: the thread state */
+	put(TSTATE + 0x100 + 72, *frames ? frame_at(0) : 0);
+	for (int i = 0; frames[i]; i++) {
+		uint64_t frame = frame_at(i), code = code_at(frames[i] - 'a');
+
+		put(frame + 8, frames[i + 1] ? frame_at(i + 1) : 0);
+		if (frames[i] == '^') {
+			put_byte(frame + 70, 3);
+			continue;
+		}
+		put(frame, code | 1); /* a tag, as from 3.14 on */
+		put(frame + 56, code + 0xd0 + (uint64_t)i * 2);
+		put(code + 64, (uint64_t)frames[i]);
+	}
+}
+
+/* Walks; the entries as text, a letter for the function or "^". */
+static int walk(const struct python_process *p, struct wire_python_frame out[MAX], char text[MAX])
+{
+	struct python_walk w = { 0 };
+	uint8_t bytes[PYTHON_FRAME_MAX];
+	__u64 words[PYTHON_IDENTITY_WORDS];
+	int n = 0;
+
+	text[0] = '\0';
+	if (!python_begin(&w, p, THREAD))
+		return -1;
+	while (n < MAX - 1 && python_is_more(&w)) {
+		int end = python_step(&w, p, bytes, words, &out[n]);
+
+		if (end)
+			return end;
+		text[n] = out[n].addr & WIRE_PYTHON_ANCHOR
+				  ? '^'
+				  : (char)('a' + (out[n].addr - CODES) / 0x100);
+		text[++n] = '\0';
+	}
+	return python_is_more(&w) ? PYTHON_TRUNCATED : PYTHON_STACKS;
+}
+
+static void frames_and_shims_come_in_order(void **state)
+{
+	struct python_process p = with_shims();
+	struct wire_python_frame out[MAX];
+	char text[MAX];
+
+	(void)state;
+	put_shim_frames("abc^d^");
+	assert_int_equal(walk(&p, out, text), PYTHON_STACKS);
+	assert_string_equal(text, "abc^d^");
+	assert_int_equal(out[1].position, 0xd2);
+	assert_int_equal(out[3].addr, frame_at(3) | WIRE_PYTHON_ANCHOR);
+	assert_int_not_equal(out[0].id, out[1].id);
+	assert_int_not_equal(out[0].id, 0);
+}
+
+static void a_code_object_that_cannot_be_read_has_no_identity(void **state)
+{
+	struct python_process p = with_shims();
+	struct wire_python_frame out[MAX];
+	char text[MAX];
+
+	(void)state;
+	put_shim_frames("a^");
+	put(frame_at(0), 0x1234560);
+	walk(&p, out, text);
+	assert_int_equal(out[0].addr, 0x1234560);
+	assert_int_equal(out[0].id, 0);
+}
+
+static void lies_end_the_walk(void **state)
+{
+	struct python_process p = with_shims();
+	struct wire_python_frame out[MAX];
+	char text[MAX];
+
+	(void)state;
+	/* a circle of one, a larger one, no memory, no owner that there is */
+	put_shim_frames("abc");
+	put(frame_at(2) + 8, frame_at(2));
+	assert_int_equal(walk(&p, out, text), PYTHON_BROKEN);
+	put_shim_frames("abc");
+	put(frame_at(2) + 8, frame_at(0));
+	assert_int_equal(walk(&p, out, text), PYTHON_TRUNCATED);
+	put_shim_frames("abc");
+	put(frame_at(1) + 8, 0xdead0000);
+	assert_int_equal(walk(&p, out, text), PYTHON_BROKEN);
+	put_shim_frames("abc");
+	put_byte(frame_at(1) + 70, 77);
+	assert_int_equal(walk(&p, out, text), PYTHON_BROKEN);
+	/* a layout that asks for too much */
+	put_shim_frames("abc");
+	p.frame_len = 1000;
+	assert_int_equal(walk(&p, out, text), PYTHON_BROKEN);
+	p = with_shims();
+	p.code_id_len = 1000;
+	walk(&p, out, text);
+	assert_int_equal(out[0].id, 0);
+}
+
+static void before_3_12_the_cframe_is_the_anchor(void **state)
+{
+	static const struct {
+		uint8_t anchor;
+		const char *text;
+	} cases[] = {
+		{ PYTHON_ANCHOR_ENTRY, "ab^c^" },
+		{ PYTHON_ANCHOR_FRAME, "a^b^c^" },
+		{ PYTHON_ANCHOR_NONE, "abc" },
+	};
+	struct wire_python_frame out[MAX];
+	char text[MAX];
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
+		struct python_process p = with_shims();
+
+		p.frame_owner = 0;
+		p.frame_is_entry = 68;
+		p.tstate_frame = 0;
+		p.tstate_cframe = 56;
+		p.cframe_frame = 8;
+		p.cframe_previous = 16;
+		p.anchor = cases[i].anchor;
+		put_shim_frames("abc");
+		put_byte(frame_at(1) + 68, 1);
+		put_byte(frame_at(2) + 68, 1);
+		put(TSTATE + 0x100 + 56, CFRAMES);
+		put(CFRAMES + 8, frame_at(0));
+		put(CFRAMES + 16, CFRAMES + 0x100);
+		put(CFRAMES + 0x100 + 16, CFRAMES + 0x200);
+		assert_int_equal(walk(&p, out, text), PYTHON_STACKS);
+		assert_string_equal(text, cases[i].text);
+		if (cases[i].anchor == PYTHON_ANCHOR_ENTRY) {
+			assert_int_equal(out[2].addr, CFRAMES | WIRE_PYTHON_ANCHOR);
+			assert_int_equal(out[4].addr, (CFRAMES + 0x100) | WIRE_PYTHON_ANCHOR);
+		}
+	}
+}
+
+static int begin(const struct python_process *p, struct python_walk *w)
+{
+	memset(w, 0, sizeof(*w));
+	return python_begin(w, p, THREAD);
+}
+
+static void a_thread_state_is_found_in_every_kind_of_slot(void **state)
+{
+	struct python_process p = with_shims();
+	struct python_walk w;
+
+	(void)state;
+	p.tstate_thread_id = 200;
+	put_shim_frames("a^");
+	put(TSTATE + 0x100 + 200, THREAD);
+	/* of whoever holds the GIL, if that is this thread */
+	p.attached = (struct python_slot_at){ RUNTIME, PYTHON_SLOT_HOLDER, 0 };
+	put(RUNTIME, TSTATE + 0x100);
+	assert_true(begin(&p, &w) && w.is_attached);
+	put(TSTATE + 0x100 + 200, THREAD + 0x100);
+	assert_false(begin(&p, &w));
+	/* it does not, but has a state all the same */
+	p.sticky = (struct python_slot_at){ RUNTIME + 8, PYTHON_SLOT_KEY, 0 };
+	put(RUNTIME + 8, 3);
+	put(THREAD + 0x310 + 3 * 16 + 8, TSTATE + 0x100);
+	assert_true(begin(&p, &w) && !w.is_attached);
+	put(RUNTIME + 8, 35);
+	assert_false(begin(&p, &w));
+	put(THREAD + 0x510 + 8, RUNTIME + 0x100);
+	put(RUNTIME + 0x100 + 3 * 16 + 8, TSTATE + 0x100);
+	assert_true(begin(&p, &w));
+	put(RUNTIME + 8, 5000); /* there are no such keys */
+	assert_false(begin(&p, &w));
+	/* a variable of a library: the thread's vector has its block, or has not made it yet */
+	p.sticky = (struct python_slot_at){ 0x20, PYTHON_SLOT_MODULE, 2 };
+	put(THREAD + 8, RUNTIME + 0x400);
+	put(RUNTIME + 0x400 + 2 * 16, RUNTIME + 0x600);
+	put(RUNTIME + 0x620, TSTATE + 0x100);
+	assert_true(begin(&p, &w));
+	put(RUNTIME + 0x400 + 2 * 16, UINT64_MAX);
+	assert_false(begin(&p, &w));
+}
+
+static void survives_mutation(void **state)
+{
+	struct python_process p = with_shims();
+	struct wire_python_frame out[MAX];
+	char text[MAX];
+
+	(void)state;
+	for (int frame = 0; frame < 4; frame++) {
+		for (int bit = 0; bit < 80 * 8; bit++) {
+			put_shim_frames("ab^c^");
+			memory[frame_at(frame) - BASE + (uint64_t)bit / 8] ^=
+				(uint8_t)(1 << bit % 8);
+			walk(&p, out, text);
+		}
+	}
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(frames_and_shims_come_in_order),
+		cmocka_unit_test(a_code_object_that_cannot_be_read_has_no_identity),
+		cmocka_unit_test(lies_end_the_walk),
+		cmocka_unit_test(before_3_12_the_cframe_is_the_anchor),
+		cmocka_unit_test(a_thread_state_is_found_in_every_kind_of_slot),
+		cmocka_unit_test(survives_mutation),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
