@@ -163,6 +163,8 @@ static void add_unsaid(struct python_layout *l)
 		return;
 	l->thread.state = state[version];
 	l->thread.context = context[version];
+	if (version == 1)
+		l->thread.holds_gil = 36; /* 3.15 says it */
 	l->code.flags = l->code.argcount - 4;
 #ifdef __x86_64__
 	if (version < 2 && !l->is_free_threaded)

@@ -94,7 +94,7 @@ struct python_layout {
 		uint16_t native_thread_id; /* from 3.11: in the thread's own pid namespace */
 		uint16_t status;	   /* from 3.12: bit field */
 		uint16_t state;		   /* from 3.13: int; 0 detached, 1 attached */
-		uint16_t holds_gil, gil_requested; /* 3.15: int */
+		uint16_t holds_gil, gil_requested; /* int, from 3.14 and 3.15 */
 		uint16_t context;		   /* from 3.7: contextvars */
 	} thread;
 	struct { /* CFrame, _PyCFrame: 3.10 to 3.12, on the eval loop's stack */
