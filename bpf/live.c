@@ -45,6 +45,7 @@ struct live {
 	struct sideband *sideband;
 	struct ring_buffer *ring;
 	uint32_t n_since_breath;
+	bool is_eval_shown;
 	size_t max_queued; /* bytes of samples taken over while others are explained */
 	int64_t ring_left; /* bytes to read from it before everything else has its turn */
 	struct wakeup wakeup;
@@ -164,6 +165,7 @@ static int make_parts(struct live *l, const struct options *opt)
 	if (!l->follower || !l->finisher || !l->queue || !l->ring)
 		return -ENOMEM;
 	l->max_queued = opt->memory / 10;
+	l->is_eval_shown = opt->native_eval;
 	*processes_jit_room(l->processes) =
 		(struct jit_room){ .max = opt->memory / 4, .max_each = opt->memory / 8 };
 	processes_on_drop(l->processes, on_drop, l);
@@ -276,6 +278,7 @@ static int begin_profile(struct live *l, struct profile *p)
 	l->labels = sample_labels_new(p, l->budget.bytes / 8);
 	if (!l->explain || !l->labels)
 		return -ENOMEM;
+	explain_show_eval(l->explain, l->is_eval_shown);
 	l->profile = p;
 	set_header(l, p);
 	return 0;

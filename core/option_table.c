@@ -42,6 +42,9 @@ static const struct option_info table[] = {
 	  FIELD(user_only) },
 	{ ON_RECORD, "kernel-only", 0, 0, NULL, NULL, "leave user frames out", NULL, OPTION_FLAG,
 	  FIELD(kernel_only) },
+	{ ON_RECORD, "native-eval", 0, 0, NULL, NULL,
+	  "show the interpreter's own frames that run Python ones", NULL, OPTION_FLAG,
+	  FIELD(native_eval) },
 	{ ON_RECORD, "snapshot-size", 0, 0, NULL, "SIZE",
 	  "bytes of stack copied at most when the kernel half cannot walk on (default "
 	  "and cap 64K)",

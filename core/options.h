@@ -42,6 +42,7 @@ struct options {
 	unsigned int freq;		   /* Hz; 0 means the verb's default (99) */
 	uint64_t duration_ns;		   /* 0 means until ^C */
 	bool user_only, kernel_only;
+	bool native_eval;
 	uint64_t snapshot_size; /* bytes of stack copied at most; default 64 KiB */
 	uint64_t memory; /* the one budget in bytes: user memory and BPF maps; 0: the default */
 	/* output */

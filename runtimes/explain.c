@@ -41,7 +41,7 @@ struct explain *explain_new(struct processes *ps, struct objects *os, struct kal
 
 	if (!ex)
 		return NULL;
-	ex->env = (struct runtime_env){ ps, os, kernel, p, ex->runtimes };
+	ex->env = (struct runtime_env){ ps, os, kernel, p, ex->runtimes, false };
 	ex->cache = calloc(CACHE_SIZE, sizeof(*ex->cache));
 	if (!ex->cache)
 		goto fail;
@@ -60,6 +60,11 @@ struct explain *explain_new(struct processes *ps, struct objects *os, struct kal
 fail:
 	explain_free(ex);
 	return NULL;
+}
+
+void explain_show_eval(struct explain *ex, bool is_shown)
+{
+	ex->env.is_eval_shown = is_shown;
 }
 
 void explain_free(struct explain *ex)
@@ -187,8 +192,8 @@ size_t explain_stack(struct explain *ex, struct process *proc, uint64_t time_ns,
 		if (ex->runtimes[i].ops->before_sample)
 			ex->runtimes[i].ops->before_sample(&ex->runtimes[i], proc, time_ns);
 	if (stack->python && proc) {
-		size_t n_merged = python_explain(ex->env.processes, proc, stack, ex->frames,
-						 MAX_EXPLAINED - 2);
+		size_t n_merged =
+			python_explain(&ex->env, proc, stack, ex->frames, MAX_EXPLAINED - 2);
 
 		frames = n_merged ? ex->frames : frames;
 		n = n_merged ? n_merged : n;

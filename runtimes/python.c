@@ -308,8 +308,8 @@ static struct wire_frame python_frame(void *ctx, const struct wire_python_frame 
 				    .kind = WIRE_FRAME_PYTHON };
 }
 
-size_t python_explain(struct processes *ps, struct process *proc, const struct walked *stack,
-		      struct wire_frame *out, size_t max)
+size_t python_explain(const struct runtime_env *env, struct process *proc,
+		      const struct walked *stack, struct wire_frame *out, size_t max)
 {
 	const struct wire_python *python = stack->python;
 	struct explained e = { proc, python_of(proc), stack };
@@ -319,6 +319,7 @@ size_t python_explain(struct processes *ps, struct process *proc, const struct w
 		.python = python->frames,
 		.n_python = python->n,
 		.is_whole = stack->end == END_ROOT && python->end == PYTHON_STACKS,
+		.is_eval_shown = env->is_eval_shown,
 		.ctx = &e,
 		.is_eval = is_eval,
 		.frame = python_frame,
@@ -326,7 +327,8 @@ size_t python_explain(struct processes *ps, struct process *proc, const struct w
 	size_t n_out;
 
 	if (e.py)
-		find_image(ps, proc, e.py); /* a fork is walked before anybody has heard of it */
+		find_image(env->processes, proc,
+			   e.py); /* a fork is walked before anybody has heard of it */
 	if (!e.py || !e.py->image || e.py->image->err)
 		return 0;
 	m.has_anchors = e.py->image->layout.chain != PYTHON_FRAME_OBJECTS;

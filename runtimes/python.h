@@ -15,6 +15,7 @@
 
 struct process;
 struct processes;
+struct runtime_env;
 struct walked;
 
 /* Looks for an interpreter in what the process has mapped. True: *out says how to walk it. */
@@ -26,7 +27,7 @@ bool python_settles(struct processes *ps, struct process *proc);
 
 /* Puts the Python frames of a sample between the native ones, as frames that runtime_python knows.
    Returns how many were written to out, at most max; 0: there is no interpreter. */
-size_t python_explain(struct processes *ps, struct process *proc, const struct walked *stack,
-		      struct wire_frame *out, size_t max);
+size_t python_explain(const struct runtime_env *env, struct process *proc,
+		      const struct walked *stack, struct wire_frame *out, size_t max);
 
 #endif

@@ -28,6 +28,7 @@ struct runtime_env {
 	struct kallsyms *kernel;
 	struct profile *profile;
 	struct runtime *runtimes; /* all of them, in the order of the table */
+	bool is_eval_shown;	  /* the interpreter's own frames that run Python ones */
 };
 
 /* A frame of a sample. */
@@ -82,6 +83,8 @@ uint32_t runtime_ask(const struct runtime *rt, const struct runtime_ops *other,
 struct explain *explain_new(struct processes *ps, struct objects *os, struct kallsyms *kernel,
 			    struct profile *p);
 void explain_free(struct explain *ex);
+/* From now on the interpreter's frames that run Python ones are shown, or hidden, as at first. */
+void explain_show_eval(struct explain *ex, bool is_shown);
 /* The stack of a sample as it was walked. */
 struct walked {
 	const struct wire_frame *frames; /* leaf first */
