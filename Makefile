@@ -135,6 +135,7 @@ deps:
 TEST_SCRIPTS = $(sort $(wildcard tests/python/*_test.sh) $(wildcard tests/cli/*_test.sh tests/accuracy/*_test.py tests/live/*_test.sh tests/live/*_test.py tests/page/*_test.sh tests/page/*_test.py tests/accuracy/*_test.py))
 test:
 	$(Q).ci/deps.sh test
+	$(Q).ci/pythons.sh || echo "pythons: the tests go without CPython 3.14 and 3.15"
 	$(Q)$(MAKE) --no-print-directory all
 	$(Q)$(MAKE) --no-print-directory $(BUILD)/test-programs SAN=address,undefined
 	$(Q)$(MAKE) --no-print-directory fuzzers
