@@ -9,7 +9,8 @@ set -eu
 folder=${1:-${XDG_CACHE_HOME:-$HOME/.cache}/weft/pythons}
 keyring=/usr/share/keyrings/debian-archive-keyring.gpg
 # Where this system has its packages from.
-mirror=$(apt-get indextargets --format '$(REPO_URI)' 'Created-By: Packages' 2>/dev/null | grep '/debian/$' | head -n 1 || :)
+mirror=$(cat /etc/apt/sources.list /etc/apt/sources.list.d/* 2>/dev/null | grep -v '^ *#' |
+	grep -oE '[a-z+]+://[^ ]*/debian/?( |$)' | head -n 1 || :)
 if [ -z "$mirror" ] || [ ! -f $keyring ]; then
 	echo "pythons: not Debian: install python3.14 and python3.15 yourself, or test without them" >&2
 	exit 0
