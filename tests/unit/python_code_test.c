@@ -10,6 +10,7 @@
 
 #include "runtimes/python_code.h"
 #include "runtimes/python_str.h"
+#include "tests/unit/mutation.h"
 #include "tests/unit/python_debug_offsets.h"
 #include "tests/unit/python_memory.h"
 #include "unwinders/python.h"
@@ -275,39 +276,31 @@ static void objects_that_change_meanwhile_are_noticed(void **state)
 	}
 }
 
-/* Memory in an allocation of exactly its size; lengths that are lies must not be believed. */
-static void read_copy(const struct python_layout *l, const uint8_t *memory, size_t len)
+static struct python_layout damaged; /* whose memory it is */
+
+/* Lengths that are lies must not be believed. */
+static void read_damaged(const uint8_t *memory, size_t len)
 {
-	uint8_t *copy = malloc(len ? len : 1);
 	struct python_code c;
 	int line;
 
-	memcpy(copy, memory, len);
-	if (!read_code(copy, len, l, 0, &c)) {
-		assert_true(c.name_len <= 4 * PYTHON_MAX_NAME && c.lines_len <= PYTHON_MAX_LINES);
-		for (int64_t position = -2; position < 10; position++)
-			python_code_line(l, &c, position, &line);
-		python_code_deinit(&c);
-	}
-	free(copy);
+	if (read_code(memory, len, &damaged, 0, &c))
+		return;
+	assert_true(c.name_len <= 4 * PYTHON_MAX_NAME && c.lines_len <= PYTHON_MAX_LINES);
+	for (int64_t position = -2; position < 10; position++)
+		python_code_line(&damaged, &c, position, &line);
+	python_code_deinit(&c);
 }
 
 static void survives_mutation(void **state)
 {
 	(void)state;
 	for (size_t i = 0; i < N_LAYOUTS; i++) {
-		struct python_layout l = layout(i);
 		uint8_t memory[MEMORY_LEN] = { 0 };
-		size_t len = LINES + l.bytes.data + 2;
 
-		put_code(memory, &l, lines_of(&l), 2);
-		for (size_t cut = 0; cut <= len; cut++)
-			read_copy(&l, memory, cut);
-		for (size_t bit = 0; bit < len * 8; bit++) {
-			memory[bit / 8] = (uint8_t)(memory[bit / 8] ^ 1 << bit % 8);
-			read_copy(&l, memory, len);
-			memory[bit / 8] = (uint8_t)(memory[bit / 8] ^ 1 << bit % 8);
-		}
+		damaged = layout(i);
+		put_code(memory, &damaged, lines_of(&damaged), 2);
+		mutate(memory, LINES + damaged.bytes.data + 2, read_damaged);
 	}
 }
 
