@@ -167,7 +167,7 @@ static void add_unsaid(struct python_layout *l)
 		l->thread.holds_gil = 36; /* 3.15 says it */
 	l->code.flags = l->code.argcount - 4;
 #ifdef __x86_64__
-	if (version < 2 && !l->is_free_threaded)
+	if (version < 2)
 		l->runtime.tss_key = l->runtime.interpreters_head + 1532;
 #endif
 }

@@ -17,19 +17,27 @@ static const struct said {
 	uint32_t version;
 	const uint32_t *words;
 	size_t n;
+	bool is_free_threaded;
 } said[] = {
-	{ V(13, 0), said_by_313, N_SAID(said_by_313) },
-	{ V(14, 10), said_by_314, N_SAID(said_by_314) },
-	{ V(15, 2), said_by_315, N_SAID(said_by_315) },
+	{ V(13, 0), said_by_313, N_SAID(said_by_313), false },
+	{ V(14, 10), said_by_314, N_SAID(said_by_314), false },
+	{ V(15, 2), said_by_315, N_SAID(said_by_315), false },
+	{ V(13, 0), said_by_313t, N_SAID(said_by_313t), true },
+	{ V(14, 10), said_by_314t, N_SAID(said_by_314t), true },
+	{ V(15, 2), said_by_315t, N_SAID(said_by_315t), true },
 };
+
+static size_t say(const struct said *s, uint8_t bytes[PYTHON_DEBUG_LEN])
+{
+	return debug_offsets(bytes, s->version, s->is_free_threaded, s->words, s->n);
+}
 
 static struct python_layout parsed(const struct said *s)
 {
 	uint8_t bytes[PYTHON_DEBUG_LEN];
-	size_t len = debug_offsets(bytes, s->version, false, s->words, s->n);
 	struct python_layout l;
 
-	assert_int_equal(python_layout_parse(bytes, len, &l), 0);
+	assert_int_equal(python_layout_parse(bytes, say(s, bytes), &l), 0);
 	return l;
 }
 
@@ -132,12 +140,16 @@ static void identity_is_a_short_range_around_all_that_names_a_code_object(void *
 static void debug_offsets_are_read_in_each_versions_own_shape(void **state)
 {
 	static const struct {
-		uint16_t threads_head, current_frame, base_frame, native_thread_id, owner, tag_end,
-			code, filename, tuple_items, ascii_header, thread_state, context;
+		uint16_t threads_head, current_frame, base_frame, native_thread_id, owner,
+			frame_end, code, filename, tuple_items, ascii_header, state, context,
+			tss_key;
 	} want[] = {
-		{ 7344, 72, 0, 160, 70, 72, 200, 112, 24, 40, 40, 208 },
-		{ 7344, 72, 0, 160, 74, 80, 208, 112, 32, 40, 44, 208 },
-		{ 7336, 72, 80, 184, 74, 80, 208, 112, 32, 40, 48, 232 },
+		{ 7344, 72, 0, 160, 70, 72, 200, 112, 24, 40, 40, 208, 2164 },
+		{ 7344, 72, 0, 160, 74, 80, 208, 112, 32, 40, 44, 208, 2340 },
+		{ 7336, 72, 80, 184, 74, 80, 208, 112, 32, 40, 48, 232, 0 },
+		{ 7344, 72, 0, 160, 70, 72, 216, 128, 40, 56, 40, 208, 2164 },
+		{ 7344, 72, 0, 160, 78, 80, 232, 128, 48, 56, 44, 208, 2340 },
+		{ 7336, 72, 80, 184, 78, 80, 232, 128, 48, 56, 48, 232, 0 },
 	};
 
 	(void)state;
@@ -149,20 +161,21 @@ static void debug_offsets_are_read_in_each_versions_own_shape(void **state)
 		assert_int_equal(l.thread.current_frame, want[i].current_frame);
 		assert_int_equal(l.thread.base_frame, want[i].base_frame);
 		assert_int_equal(l.thread.native_thread_id, want[i].native_thread_id);
-		assert_int_equal(l.thread.state, want[i].thread_state);
+		assert_int_equal(l.thread.state, want[i].state);
 		assert_int_equal(l.thread.context, want[i].context);
+#ifdef __x86_64__
+		assert_int_equal(l.runtime.tss_key, want[i].tss_key);
+#endif
 		assert_int_equal(l.frame.owner, want[i].owner);
-		assert_int_equal(l.frame.size, want[i].tag_end);
+		assert_int_equal(l.frame.size, want[i].frame_end);
 		assert_int_equal(l.frame.code, 0);
 		assert_int_equal(l.frame.previous, 8);
 		assert_int_equal(l.code.code, want[i].code);
 		assert_int_equal(l.code.filename, want[i].filename);
 		assert_int_equal(l.tuple.items, want[i].tuple_items);
 		assert_int_equal(l.str.ascii_header, want[i].ascii_header);
-		assert_int_equal(l.str.compact_header, 56);
-		assert_int_equal(l.object.size, 16);
-		assert_int_equal(l.type.flags, 168);
-		assert_int_equal(l.type.dictoffset, 288);
+		assert_int_equal(l.str.compact_header, want[i].ascii_header + 16);
+		assert_int_equal(l.type.dictoffset, l.type.name + 264);
 	}
 }
 
@@ -248,30 +261,23 @@ static void newer_versions_are_not_supported_but_may_be_tried(void **state)
 
 static void free_threaded_objects_have_longer_heads(void **state)
 {
-	uint32_t words[N_SAID(said_by_314)];
-	uint8_t bytes[PYTHON_DEBUG_LEN];
-	struct python_layout l;
-	size_t len;
-
 	(void)state;
-	memcpy(words, said_by_314, sizeof(words));
-	/* code, with its copies; object; type; tuple; set, dict and float play no part; int; bytes;
-	 * str */
-	memcpy(words + 36, (uint32_t[]){ 240, 128, 136, 144, 152, 84, 68, 112, 120, 232, 224 }, 44);
-	memcpy(words + 47, (uint32_t[]){ 32, 24, 432, 40, 104, 184, 56, 48, 32 }, 36);
-	memcpy(words + 68, (uint32_t[]){ 48, 32, 40, 56, 32, 48, 72, 48, 32, 56 }, 40);
-	words[28 + 7] = 72;
-	len = debug_offsets(bytes, V(14, 10), true, words, N_SAID(words));
-	assert_int_equal(python_layout_parse(bytes, len, &l), 0);
-	assert_true(l.is_free_threaded);
-	assert_int_equal(l.object.type, 24);
-	assert_int_equal(l.object.size, 32);
-	assert_int_equal(l.str.kind_bit, 8);
-	assert_int_equal(l.str.hash, 40);
-	assert_int_equal(l.code.tlbc, 224);
-	assert_int_equal(l.frame.tlbc_index, 72);
-	assert_int_equal(l.code.id_off, 80);
-	assert_int_equal(l.code.id_len, 80);
+	for (size_t i = 3; i < N_SAID(said); i++) {
+		struct python_layout l = parsed(&said[i]);
+		bool has_copies = PYTHON_MINOR(l.version) >= 14;
+
+		assert_true(l.is_free_threaded);
+		assert_int_equal(l.object.type, 24);
+		assert_int_equal(l.object.size, 32);
+		assert_int_equal(l.str.hash, 40);
+		assert_int_equal(l.str.kind_bit, has_copies ? 8 : 2);
+		assert_int_equal(l.code.tlbc, has_copies ? 224 : 0);
+		assert_int_equal(l.frame.tlbc_index, has_copies ? 72 : 0);
+		assert_int_equal(l.code.flags, 64);
+		assert_int_equal(l.code.id_off, 80);
+		assert_int_equal(l.code.id_len, 80);
+		assert_int_equal(l.type.flags, 184);
+	}
 }
 
 static void identity_changes_with_every_bit(void **state)
@@ -316,7 +322,7 @@ static void survives_mutation(void **state)
 
 	(void)state;
 	for (size_t i = 0; i < N_SAID(said); i++) {
-		size_t len = debug_offsets(bytes, said[i].version, false, said[i].words, said[i].n);
+		size_t len = say(&said[i], bytes);
 
 		mutate(bytes, len, parse);
 	}
