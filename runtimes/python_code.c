@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "core/reader.h"
+#include "core/scoped.h"
 #include "runtimes/python_lines.h"
 #include "runtimes/python_str.h"
 #include "unwinders/python.h"
@@ -14,7 +15,7 @@
 
 /* The part of the object that says where the rest is. */
 struct head {
-	uint64_t type, filename, name, linetable;
+	uint64_t type, filename, name, linetable, code_len;
 	uint32_t first_line, flags, identity;
 };
 
@@ -30,16 +31,16 @@ static uint32_t int_at(struct reader *r, uint16_t at)
 	return reader_u32(r, "field");
 }
 
-static int name_hash(struct mem *m, const struct python_layout *l, uint64_t name, uint64_t *out)
+static int read_word(struct mem *m, uint64_t addr, uint64_t *out)
 {
 	uint8_t bytes[8];
 	struct reader r;
-	int err = mem_read(m, name + l->str.hash, bytes, sizeof(bytes));
+	int err = mem_read(m, addr, bytes, sizeof(bytes));
 
 	if (err < 0)
 		return err;
 	reader_init(&r, bytes, sizeof(bytes));
-	*out = reader_u64(&r, "hash");
+	*out = reader_u64(&r, "word");
 	return 0;
 }
 
@@ -53,7 +54,7 @@ static int read_identity(struct mem *m, const struct python_layout *l, struct re
 		return -EBADMSG;
 	if (l->code.id_needs_name) {
 		/* The kernel half has the name of the code object, not the qualified one. */
-		int err = name_hash(m, l, word_at(r, l->code.name), &hash);
+		int err = read_word(m, word_at(r, l->code.name) + l->str.hash, &hash);
 
 		if (err < 0)
 			return err;
@@ -81,10 +82,35 @@ static int read_head(struct mem *m, const struct python_layout *l, uint64_t addr
 	h->filename = word_at(&r, l->code.filename);
 	h->name = word_at(&r, l->code.qualname ? l->code.qualname : l->code.name);
 	h->linetable = word_at(&r, l->code.linetable);
+	if (l->instr == PYTHON_INSTR_POINTER)
+		h->code_len = word_at(&r, l->object.size) * 2;
 	h->first_line = int_at(&r, l->code.first_line);
 	h->flags = l->code.flags ? int_at(&r, l->code.flags) : 0;
 	err = read_identity(m, l, &r, h);
 	return err < 0 ? err : reader_error(&r);
+}
+
+/* struct { ssize_t size; char *entries[size]; }. Best effort: without them, frames of threads that
+ * run copies have no line. */
+static void read_copies(struct mem *m, const struct python_layout *l, uint64_t addr,
+			struct python_code *c)
+{
+	SCOPED(free) uint32_t *copies = NULL;
+	uint64_t array, n;
+
+	if (!l->code.tlbc || read_word(m, addr + l->code.tlbc, &array) < 0 ||
+	    read_word(m, array, &n) < 0 || n > PYTHON_MAX_COPIES)
+		return;
+	copies = calloc(n ? n : 1, sizeof(*copies));
+	for (uint64_t i = 0; copies && i < n; i++) {
+		uint64_t copy;
+
+		if (read_word(m, array + 8 + 8 * i, &copy) < 0)
+			return;
+		copies[i] = (uint32_t)(copy - (addr + l->code.code));
+	}
+	c->n_copies = copies ? n : 0;
+	c->copies = TAKE(copies);
 }
 
 /* Everything that hangs from the head; only the name has to be there. */
@@ -126,6 +152,8 @@ int python_code_read(struct mem *m, const struct python_layout *l, uint64_t addr
 		python_code_deinit(&c);
 		return err;
 	}
+	read_copies(m, l, addr, &c);
+	c.code_len = h.code_len;
 	c.first_line = (int)h.first_line;
 	c.flags = h.flags;
 	c.identity = h.identity;
@@ -138,13 +166,31 @@ void python_code_deinit(struct python_code *c)
 	free(c->name);
 	free(c->file);
 	free(c->lines);
+	free(c->copies);
 	*c = (struct python_code){ 0 };
+}
+
+/* From the start of the code or copy that the position is in; negative: in none. */
+static int64_t own_position(const struct python_code *c, int64_t position)
+{
+	if (!c->code_len || (uint64_t)position < c->code_len)
+		return position;
+	for (size_t i = 0; i < c->n_copies; i++) {
+		uint32_t own = (uint32_t)position - c->copies[i];
+
+		if (own < c->code_len)
+			return own;
+	}
+	return -1;
 }
 
 int python_code_line(const struct python_layout *l, const struct python_code *c, int64_t position,
 		     int *line)
 {
-	if (!c->lines && position >= 0)
-		return -ENOENT;
+	if (position >= 0) {
+		position = own_position(c, position);
+		if (!c->lines || position < 0)
+			return -ENOENT;
+	}
 	return python_line(l->lines, c->lines, c->lines_len, c->first_line, position, line);
 }

@@ -13,6 +13,8 @@
    of machine-made modules, have some hundreds of KiB. */
 #define PYTHON_MAX_NAME 16384
 #define PYTHON_MAX_LINES (4u << 20)
+/* Threads that ran at once in the life of a free-threaded process: lines of more are not found. */
+#define PYTHON_MAX_COPIES 4096
 
 struct python_code {
 	char *name; /* qualified from 3.11 on; see python_str_read() */
@@ -21,6 +23,11 @@ struct python_code {
 	size_t file_len;
 	uint8_t *lines; /* NULL when it could not be read */
 	size_t lines_len;
+	uint64_t code_len; /* bytes of instructions; 0: not known, as to 3.10 */
+	/* Free-threaded from 3.14 on: threads run copies of the code, so far behind it, modulo
+	 * 2^32. */
+	uint32_t *copies;
+	size_t n_copies;
 	int first_line;
 	uint32_t flags; /* co_flags; 0 where the layout does not know */
 	uint32_t identity;
@@ -36,7 +43,8 @@ int python_code_read(struct mem *m, const struct python_layout *l, uint64_t addr
 		     struct python_code *out);
 void python_code_deinit(struct python_code *c);
 
-/* A frame's position for python_line(): instr is its frame.instr, code the address of its code. */
+/* A frame's position for python_code_line(): instr is its frame.instr, code the address of its
+   code. A thread's copy of the code is anywhere. */
 static inline int64_t python_position(const struct python_layout *l, uint64_t code, uint64_t instr)
 {
 	if (l->instr == PYTHON_INSTR_POINTER)
@@ -44,7 +52,8 @@ static inline int64_t python_position(const struct python_layout *l, uint64_t co
 	return (int64_t)(int32_t)instr * (l->instr == PYTHON_INSTR_UNITS ? 2 : 1);
 }
 
-/* The line of a frame with this code at python_position(); errors as of python_line(). */
+/* The line of a frame with this code at python_position(), of which 32 bits are enough where it is
+   not negative. Errors as of python_line(); -ENOENT also when that is not in the code. */
 int python_code_line(const struct python_layout *l, const struct python_code *c, int64_t position,
 		     int *line);
 

@@ -15,7 +15,8 @@
 #include "tests/unit/python_memory.h"
 #include "unwinders/python.h"
 
-#define N_LAYOUTS 4
+#define N_LAYOUTS 5
+#define FREE_THREADED 4
 
 /* One of each kind: text headers, tables, where the first instruction is. */
 static struct python_layout layout(size_t i)
@@ -30,8 +31,12 @@ static struct python_layout layout(size_t i)
 		assert_int_equal(python_layout_of_version(versions[i], false, &l), 0);
 		return l;
 	}
-	len = debug_offsets(bytes, PYTHON_VERSION(3, 15, 2), false, said_by_315,
-			    N_SAID(said_by_315));
+	if (i == FREE_THREADED)
+		len = debug_offsets(bytes, PYTHON_VERSION(3, 14, 10), true, said_by_314t,
+				    N_SAID(said_by_314t));
+	else
+		len = debug_offsets(bytes, PYTHON_VERSION(3, 15, 2), false, said_by_315,
+				    N_SAID(said_by_315));
 	assert_int_equal(python_layout_parse(bytes, len, &l), 0);
 	return l;
 }
@@ -91,6 +96,55 @@ static void position_is_counted_in_bytes_of_code(void **state)
 	assert_int_equal(python_position(&units, 0, 0xffffffff), -2);
 	assert_int_equal(python_position(&pointer, 4096, 4096 + 184 + 6), 6);
 	assert_int_equal(python_position(&pointer, 4096, 4096 + 184 - 2), -2);
+}
+
+static void positions_outside_of_the_code_have_no_line(void **state)
+{
+	struct python_layout l = layout(3);
+	uint8_t memory[MEMORY_LEN] = { 0 };
+	struct python_code c;
+	int line;
+
+	(void)state;
+	put_code(memory, &l, lines_of(&l), 2);
+	put_bytes(memory, CODE + l.object.size, 1, 8);
+	assert_int_equal(read_code(memory, MEMORY_LEN, &l, 0, &c), 0);
+	assert_int_equal(python_code_line(&l, &c, 0, &line), 0);
+	assert_int_equal(python_code_line(&l, &c, 2, &line), -ENOENT);
+	assert_int_equal(python_code_line(&l, &c, INT64_MAX, &line), -ENOENT);
+	python_code_deinit(&c);
+}
+
+/* The kernel half sends the lower half of how far an instruction is from its code object. */
+static void threads_may_run_copies_of_the_code(void **state)
+{
+	struct python_layout l = layout(FREE_THREADED);
+	uint64_t code = MEMORY_ADDR + CODE,
+		 copies[] = { code + l.code.code, 0, 0x7e0000000100, MEMORY_ADDR - 0x200000000 };
+	uint8_t memory[MEMORY_LEN] = { 0 };
+	struct python_code c;
+	int line = 0;
+
+	(void)state;
+	put_code(memory, &l, lines_of(&l), 2);
+	put_bytes(memory, CODE + l.code.tlbc, MEMORY_ADDR + COPIES, 8);
+	put_bytes(memory, COPIES, 4, 8);
+	memcpy(memory + COPIES + 8, copies, sizeof(copies));
+	assert_int_equal(read_code(memory, MEMORY_LEN, &l, 0, &c), 0);
+	assert_int_equal(c.n_copies, 4);
+	for (size_t i = 0; i < 4; i++)
+		for (uint64_t at = 0; i != 1 && at < 6; at += 2) {
+			uint32_t sent = (uint32_t)(copies[i] + at - code);
+			int err = python_code_line(&l, &c, python_position(&l, 0, sent), &line);
+
+			assert_int_equal(err, at < 4 ? 0 : -ENOENT);
+			assert_int_equal(line, 8);
+		}
+	python_code_deinit(&c);
+	put_bytes(memory, COPIES, PYTHON_MAX_COPIES + 1, 8);
+	assert_int_equal(read_code(memory, MEMORY_LEN, &l, 0, &c), 0);
+	assert_int_equal(c.n_copies, 0);
+	python_code_deinit(&c);
 }
 
 static void identity_is_what_the_kernel_half_computes(void **state)
@@ -309,6 +363,8 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(code_is_read_in_every_layout),
 		cmocka_unit_test(position_is_counted_in_bytes_of_code),
+		cmocka_unit_test(positions_outside_of_the_code_have_no_line),
+		cmocka_unit_test(threads_may_run_copies_of_the_code),
 		cmocka_unit_test(identity_is_what_the_kernel_half_computes),
 		cmocka_unit_test(another_name_in_the_same_place_is_another_identity),
 		cmocka_unit_test(every_form_of_string_becomes_utf8),

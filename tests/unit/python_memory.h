@@ -18,6 +18,7 @@ enum place {
 	FILENAME = 768,
 	LINES = 1024,
 	TEXT = 1280,
+	COPIES = 1536,
 };
 
 static inline void put_bytes(uint8_t *memory, size_t at, uint64_t value, size_t len)
@@ -47,6 +48,8 @@ static inline void put_code(uint8_t *memory, const struct python_layout *l, cons
 			    size_t n_lines)
 {
 	put_bytes(memory, CODE + l->object.type, MEMORY_ADDR + CODE_TYPE, 8);
+	if (l->instr == PYTHON_INSTR_POINTER)
+		put_bytes(memory, CODE + l->object.size, 2, 8); /* code units */
 	put_bytes(memory, CODE + l->code.first_line, 7, 4);
 	put_bytes(memory, CODE + l->code.flags, 0x43, 4);
 	put_bytes(memory, CODE + l->code.name, MEMORY_ADDR + NAME, 8);
