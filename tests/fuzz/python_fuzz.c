@@ -11,7 +11,7 @@
 #include "runtimes/python_code.h"
 #include "runtimes/python_lines.h"
 
-#define ADDR 0x10000
+#define ADDR 0x7f0000010000
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
