@@ -1,0 +1,122 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "core/mem_cache.h"
+
+#include <errno.h>
+#include <stdbool.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* No mapping begins or ends inside of one, so it can be read as a whole or not at all. */
+#define PAGE 4096
+
+struct page {
+	uint64_t number;
+	int err; /* of the read; 0: the bytes are there */
+	uint8_t bytes[PAGE];
+};
+
+struct cache_mem {
+	struct mem m;
+	struct mem *under;
+	struct page **slots; /* open addressing by page number */
+	size_t n, n_slots;   /* n_slots: a power of two, more than n can ever be */
+	size_t max;
+	struct page *last;
+};
+
+void mem_cache_forget(struct mem *cache)
+{
+	struct cache_mem *c = (struct cache_mem *)cache;
+
+	for (size_t i = 0; i < c->n_slots && c->n; i++) {
+		free(c->slots[i]);
+		c->slots[i] = NULL;
+	}
+	c->n = 0;
+	c->last = NULL;
+}
+
+static struct page **slot_of(const struct cache_mem *c, uint64_t number)
+{
+	size_t i = (size_t)(number * UINT64_C(0x9e3779b97f4a7c15) >> 32);
+
+	while (c->slots[i & (c->n_slots - 1)] && c->slots[i & (c->n_slots - 1)]->number != number)
+		i++;
+	return &c->slots[i & (c->n_slots - 1)];
+}
+
+static int page_of(struct cache_mem *c, uint64_t number, struct page **out)
+{
+	struct page **slot, *page;
+
+	if (c->last && c->last->number == number) {
+		*out = c->last;
+		return 0;
+	}
+	slot = slot_of(c, number);
+	if (!*slot) {
+		if (c->n == c->max) {
+			mem_cache_forget(&c->m);
+			slot = slot_of(c, number);
+		}
+		page = malloc(sizeof(*page));
+		if (!page)
+			return -ENOMEM;
+		page->number = number;
+		page->err = mem_read(c->under, number * PAGE, page->bytes, PAGE);
+		*slot = page;
+		c->n++;
+	}
+	c->last = *out = *slot;
+	return 0;
+}
+
+static int cache_read(struct mem *m, uint64_t addr, void *buf, size_t len)
+{
+	struct cache_mem *c = (struct cache_mem *)m;
+	uint8_t *to = buf;
+
+	if (len > UINT64_MAX - addr)
+		return -EFAULT;
+	while (len) {
+		size_t at = addr % PAGE, part = PAGE - at < len ? PAGE - at : len;
+		struct page *page;
+		int err = page_of(c, addr / PAGE, &page);
+
+		if (err < 0 || page->err < 0)
+			return err < 0 ? err : page->err;
+		memcpy(to, page->bytes + at, part);
+		to += part;
+		addr += part;
+		len -= part;
+	}
+	return 0;
+}
+
+static void cache_free(struct mem *m)
+{
+	struct cache_mem *c = (struct cache_mem *)m;
+
+	mem_cache_forget(m);
+	free(c->slots);
+	free(c);
+}
+
+struct mem *mem_cache_new(struct mem *under, size_t max_bytes)
+{
+	static const struct mem_ops ops = { cache_read, cache_free };
+	struct cache_mem *c = calloc(1, sizeof(*c));
+
+	if (!c)
+		return NULL;
+	c->m.ops = &ops;
+	c->under = under;
+	c->max = max_bytes / PAGE ? max_bytes / PAGE : 1;
+	for (c->n_slots = 4; c->n_slots < c->max * 2; c->n_slots *= 2)
+		;
+	c->slots = calloc(c->n_slots, sizeof(*c->slots));
+	if (c->slots)
+		return &c->m;
+	free(c);
+	return NULL;
+}

@@ -1,0 +1,16 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Target memory read a page at a time and kept: for walks over many small objects that lie close
+ * together. What it answers is as old as the first read of that page; mem_cache_forget() makes
+ * everything new.
+ */
+#ifndef CORE_MEM_CACHE_H
+#define CORE_MEM_CACHE_H
+
+#include "core/mem.h"
+
+/* under is borrowed. It forgets everything by itself when it holds max_bytes. NULL: no memory. */
+struct mem *mem_cache_new(struct mem *under, size_t max_bytes);
+void mem_cache_forget(struct mem *cache);
+
+#endif
