@@ -1,0 +1,41 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The await chain of a coroutine: the frames from it inwards, each suspended in an await of the
+ * next one, down to what the innermost one waits for.
+ */
+#ifndef RUNTIMES_PYTHON_CHAIN_H
+#define RUNTIMES_PYTHON_CHAIN_H
+
+#include "runtimes/python_functions.h"
+#include "runtimes/python_heap.h"
+
+#define PYTHON_MAX_CHAIN 1024
+
+enum python_chain_end {
+	PYTHON_CHAIN_FUTURE,   /* leaf is a future or task */
+	PYTHON_CHAIN_OBJECT,   /* leaf is an iterator of another kind, or 0: it awaits nothing */
+	PYTHON_CHAIN_RUNNING,  /* the last frame is being executed */
+	PYTHON_CHAIN_CREATED,  /* it has not begun yet */
+	PYTHON_CHAIN_FINISHED, /* there is no frame any more */
+	PYTHON_CHAIN_BROKEN,   /* too long, or in a circle */
+};
+
+struct python_chain_frame {
+	uint64_t frame, code, qualname, instr;
+};
+
+struct python_await_chain {
+	struct python_chain_frame frames[PYTHON_MAX_CHAIN]; /* outermost first */
+	size_t n;
+	enum python_chain_end end;
+	uint64_t leaf;
+};
+
+void python_chain_read(struct python_heap *h, uint64_t coroutine, struct python_await_chain *out);
+
+/* The frame of a generator of any kind, where it is; 0: it has none (any more). */
+uint64_t python_generator_frame(struct python_heap *h, uint64_t generator);
+/* The first local variable of a frame, which is `self` in methods. */
+uint64_t python_frame_first_local(struct python_heap *h, uint64_t frame);
+
+#endif

@@ -1,0 +1,173 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "runtimes/python_dict.h"
+
+#include <string.h>
+
+#define MANAGED_DICT (1 << 4) /* Py_TPFLAGS_MANAGED_DICT */
+#define MAX_LOG2 24	      /* of a key table's indices */
+
+typedef bool entry_fn(void *ctx, uint64_t key, uint64_t value);
+
+/* Where the entries of a key table are. */
+struct entries {
+	uint64_t at, n;
+	bool has_hashes; /* { hash, key, value }, else { key, value } */
+};
+
+static bool entries_old(struct python_heap *h, uint64_t keys, struct entries *e)
+{
+	uint64_t size = python_word(h, keys + h->at.keys.size);
+	uint64_t width = size <= 0xff ? 1 : size <= 0xffff ? 2 : size <= 0xffffffff ? 4 : 8;
+
+	if (size > UINT64_C(1) << MAX_LOG2)
+		return false;
+	*e = (struct entries){ keys + h->at.keys.indices + size * width, 0, true };
+	return true;
+}
+
+static bool entries_new(struct python_heap *h, uint64_t keys, struct entries *e)
+{
+	uint8_t log2_bytes = python_byte(h, keys + h->at.keys.size + 1);
+	uint8_t kind = python_byte(h, keys + h->at.keys.size + 2);
+
+	if (log2_bytes > MAX_LOG2 + 3 || kind > 2)
+		return false;
+	*e = (struct entries){ keys + h->at.keys.indices + (UINT64_C(1) << log2_bytes), 0, !kind };
+	return true;
+}
+
+static bool entries_of(struct python_heap *h, uint64_t keys, struct entries *e)
+{
+	bool is_old = h->layout->version < PYTHON_FIRST(3, 11);
+
+	if (!keys || !(is_old ? entries_old(h, keys, e) : entries_new(h, keys, e)))
+		return false;
+	e->n = python_word(h, keys + h->at.keys.n_entries);
+	return e->n <= PYTHON_MAX_ITEMS;
+}
+
+/* values: of an instance or a split dict, beside its shared keys; 0: they are with the keys. */
+static void each_entry(struct python_heap *h, uint64_t keys, uint64_t values, entry_fn *fn,
+		       void *ctx)
+{
+	struct entries e;
+	size_t width;
+
+	if (!entries_of(h, keys, &e))
+		return;
+	width = e.has_hashes ? 24 : 16;
+	for (uint64_t i = 0; i < e.n; i++) {
+		uint64_t at = e.at + i * width + (e.has_hashes ? 8 : 0);
+		uint64_t key = python_word(h, at), value;
+
+		if (!h->n_left)
+			return;
+		if (!key)
+			continue;
+		value = python_word(h, values ? values + 8 * i : at + 8);
+		if (value && !fn(ctx, key, value))
+			return;
+	}
+}
+
+void python_dict_each(struct python_heap *h, uint64_t dict, entry_fn *fn, void *ctx)
+{
+	uint64_t values = python_word(h, dict + PYTHON_DICT_VALUES);
+
+	if (python_kind(h, dict) == PYTHON_DICT)
+		each_entry(h, python_word(h, dict + PYTHON_DICT_KEYS),
+			   values ? values + h->at.keys.values : 0, fn, ctx);
+}
+
+struct wanted {
+	struct python_heap *heap;
+	const char *key;
+	uint64_t value;
+};
+
+static bool is_wanted(void *ctx, uint64_t key, uint64_t value)
+{
+	struct wanted *w = ctx;
+
+	if (!python_str_is(w->heap, key, w->key))
+		return true;
+	w->value = value;
+	return false;
+}
+
+uint64_t python_dict_get(struct python_heap *h, uint64_t dict, const char *key)
+{
+	struct wanted w = { h, key, 0 };
+
+	if (dict)
+		python_dict_each(h, dict, is_wanted, &w);
+	return w.value;
+}
+
+void python_set_each(struct python_heap *h, uint64_t set, bool (*fn)(void *ctx, uint64_t element),
+		     void *ctx)
+{
+	uint64_t mask = python_word(h, set + PYTHON_SET_MASK);
+	uint64_t table = python_word(h, set + PYTHON_SET_TABLE);
+
+	if (python_kind(h, set) != PYTHON_SET || !table || mask > PYTHON_MAX_ITEMS * 4)
+		return;
+	for (uint64_t i = 0; i <= mask && h->n_left; i++) {
+		uint64_t element = python_word(h, table + 16 * i);
+
+		if (element && !fn(ctx, element))
+			return;
+	}
+}
+
+static uint64_t attribute_of_values(struct python_heap *h, uint64_t type, uint64_t values,
+				    const char *name)
+{
+	struct wanted w = { h, name, 0 };
+
+	each_entry(h, python_word(h, type + h->at.type.cached_keys), values, is_wanted, &w);
+	return w.value;
+}
+
+/* From 3.11 on, in front of the object. */
+static uint64_t managed_attribute(struct python_heap *h, uint64_t object, uint64_t type,
+				  const char *name)
+{
+	uint64_t word = python_word(h, object - 24), values = 0, dict = word;
+	unsigned int minor = PYTHON_MINOR(h->layout->version);
+
+	if (minor == 11)
+		values = python_word(h, object - 32);
+	if (minor == 12 && (word & 1))
+		values = word + 1;
+	if (minor >= 13 && !dict)
+		values = object + python_word(h, type + h->layout->type.basicsize) +
+			 h->at.keys.values;
+	if (values)
+		return attribute_of_values(h, type, values, name);
+	return python_dict_get(h, dict, name);
+}
+
+uint64_t python_attribute(struct python_heap *h, uint64_t object, const char *name)
+{
+	uint64_t type = object ? python_word(h, object + h->layout->object.type) : 0;
+	uint64_t flags, offset;
+
+	if (!type)
+		return 0;
+	flags = python_word(h, type + h->layout->type.flags);
+	offset = python_word(h, type + h->layout->type.dictoffset);
+	if (h->layout->version >= PYTHON_FIRST(3, 11) && (flags & MANAGED_DICT))
+		return managed_attribute(h, object, type, name);
+	if (!offset || offset > UINT16_MAX)
+		return 0;
+	return python_dict_get(h, python_word(h, object + offset), name);
+}
+
+uint64_t python_module_dict(struct python_heap *h, uint64_t modules, const char *name)
+{
+	uint64_t module = python_dict_get(h, modules, name);
+
+	return python_kind(h, module) == PYTHON_MODULE ? python_word(h, module + PYTHON_MODULE_DICT)
+						       : 0;
+}

@@ -1,0 +1,147 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "runtimes/python_dump.h"
+
+#include <errno.h>
+
+#include "core/intern.h"
+#include "core/mem_cache.h"
+#include "core/scoped.h"
+#include "runtimes/process.h"
+#include "runtimes/process_table.h"
+#include "runtimes/python_image.h"
+#include "runtimes/python_task_list.h"
+#include "symbolizer/object.h"
+
+/* Of target memory, kept while it is read. */
+#define CACHE_BYTES (32u << 20)
+
+SCOPED_DEFINE(struct mem, mem_free)
+SCOPED_DEFINE(struct intern, intern_free)
+
+/* The interpreter of a process, and what asyncio in it says of itself. */
+struct found {
+	const struct python_image *image;
+	uint64_t runtime; /* address of _PyRuntime in the process */
+	const void *asyncio;
+	size_t asyncio_len;
+};
+
+static int find(struct processes *ps, pid_t pid, struct found *out)
+{
+	struct process *proc = processes_find(ps, pid, 0, 0);
+
+	if (!proc)
+		return -ESRCH;
+	process_open_files(ps, proc);
+	for (size_t i = 0; i < proc->n_mappings; i++) {
+		struct object *o = proc->mappings[i].object;
+		const struct python_image *image;
+		uint64_t vaddr;
+
+		if (!o)
+			continue;
+		image = out->image ? NULL : python_images_get(ps->pythons, o);
+		if (image) {
+			out->image = image;
+			out->runtime = image->runtime + proc->mappings[i].bias;
+		}
+		if (!out->asyncio)
+			object_section(o, ".AsyncioDebug", &out->asyncio, &out->asyncio_len,
+				       &vaddr);
+	}
+	return out->image ? 0 : -ENOENT;
+}
+
+static int list_tasks(struct python_heap *h, const struct python_threads *ts,
+		      struct intern *addresses)
+{
+	bool is_whole = true;
+
+	mem_cache_forget(h->mem);
+	for (size_t i = 0; i < ts->n_threads; i++)
+		is_whole &= python_tasks_of_thread(h, ts->threads[i].addr, addresses);
+	for (size_t i = 0; i < ts->n_interps; i++)
+		is_whole &= python_tasks_of_interp(h, ts->interps[i].addr,
+						   ts->interps[i].tasks_module, addresses);
+	return is_whole;
+}
+
+static void find_loops(struct python_heap *h, struct python_threads *ts, struct intern *loops)
+{
+	for (size_t i = 0; i < ts->n_threads; i++) {
+		struct python_thread *t = &ts->threads[i];
+
+		t->loop = python_running_loop(h, t->addr, loops);
+		t->task = python_running_task(h, t->addr, t->loop,
+					      ts->interps[t->interp].tasks_module);
+	}
+}
+
+static int read_tasks(struct python_heap *h, struct python_dump *d)
+{
+	SCOPED(intern_free) struct intern *addresses = intern_new();
+	SCOPED(intern_free) struct intern *loops = intern_new();
+
+	if (!addresses || !loops)
+		return -ENOMEM;
+	d->is_cut |= !list_tasks(h, &d->threads, addresses);
+	python_tasks_loops(h, addresses, loops);
+	find_loops(h, &d->threads, loops);
+	return python_tasks_read(h, addresses, d->functions, &d->tasks);
+}
+
+static int read_all(struct python_heap *h, pid_t pid, const struct found *found,
+		    struct python_dump *d)
+{
+	int err;
+
+	if (found->asyncio && h->at.interp.tasks)
+		python_heap_layout_learn(&h->at, found->asyncio, found->asyncio_len);
+	err = python_threads_read(h, pid, found->runtime, d->functions, &d->threads);
+	if (!err)
+		err = read_tasks(h, d);
+	d->is_cut |= !h->n_left;
+	return err;
+}
+
+int python_dump_read(struct processes *ps, pid_t pid, struct python_dump *out)
+{
+	SCOPED(mem_free) struct mem *live = NULL;
+	SCOPED(mem_free) struct mem *cache = NULL;
+	struct found found = { 0 };
+	struct python_heap heap;
+	uint8_t byte;
+	int err;
+
+	*out = (struct python_dump){ 0 };
+	live = mem_live(pid);
+	cache = live ? mem_cache_new(live, CACHE_BYTES) : NULL;
+	out->functions = python_functions_new();
+	if (!cache || !out->functions)
+		return -ENOMEM;
+	err = mem_read(live, 0, &byte, 1); /* may it be read at all? */
+	if (err == 0 || err == -EFAULT)
+		err = find(ps, pid, &found);
+	if (err < 0)
+		return err;
+	out->version = found.image->layout.version;
+	out->is_free_threaded = found.image->layout.is_free_threaded;
+	err = found.image->err;
+	if (!err)
+		err = python_heap_init(&heap, cache, &found.image->layout);
+	if (err < 0)
+		return err;
+	err = read_all(&heap, pid, &found, out);
+	python_heap_deinit(&heap);
+	if (!err)
+		err = mem_read(live, found.runtime, &byte, 1);
+	return err;
+}
+
+void python_dump_deinit(struct python_dump *d)
+{
+	python_functions_free(d->functions);
+	python_threads_deinit(&d->threads);
+	python_tasks_deinit(&d->tasks);
+	*d = (struct python_dump){ 0 };
+}

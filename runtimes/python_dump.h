@@ -1,0 +1,32 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* A CPython process at one moment: its threads, their stacks, and its asyncio tasks. It is never
+   stopped. */
+#ifndef RUNTIMES_PYTHON_DUMP_H
+#define RUNTIMES_PYTHON_DUMP_H
+
+#include <sys/types.h>
+
+#include "runtimes/python_functions.h"
+#include "runtimes/python_tasks.h"
+#include "runtimes/python_threads.h"
+
+struct processes;
+
+struct python_dump {
+	uint32_t version; /* sys.hexversion */
+	bool is_free_threaded;
+	bool is_cut; /* there was more than weft reads */
+	struct python_functions *functions;
+	struct python_threads threads;
+	struct python_tasks tasks;
+};
+
+/*
+ * 0, or what went wrong: -ESRCH the process is gone, -EPERM its memory may not be read, -ENOENT it
+ * has no interpreter, -ENOTSUP one of a version (out->version) or build that is not known, -EBADMSG
+ * one that does not look like one inside, -ENOMEM. out is to be freed in any case.
+ */
+int python_dump_read(struct processes *ps, pid_t pid, struct python_dump *out);
+void python_dump_deinit(struct python_dump *d);
+
+#endif

@@ -1,0 +1,100 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "runtimes/python_functions.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "core/array.h"
+#include "core/intern.h"
+#include "core/text.h"
+#include "runtimes/python_str.h"
+
+struct python_functions {
+	struct intern *keys;	       /* { code, qualname } */
+	struct python_function *items; /* by id - 1 */
+	size_t cap;
+};
+
+struct python_functions *python_functions_new(void)
+{
+	struct python_functions *fs = calloc(1, sizeof(*fs));
+
+	if (!fs)
+		return NULL;
+	fs->keys = intern_new();
+	if (fs->keys)
+		return fs;
+	free(fs);
+	return NULL;
+}
+
+void python_functions_free(struct python_functions *fs)
+{
+	if (!fs)
+		return;
+	for (uint32_t i = 0; i < intern_count(fs->keys); i++) {
+		free(fs->items[i].name);
+		python_code_deinit(&fs->items[i].code);
+	}
+	free(fs->items);
+	intern_free(fs->keys);
+	free(fs);
+}
+
+/* Its file is right in a folder named asyncio of the standard library or of a package. */
+static bool is_asyncio(const char *file)
+{
+	const char *base = path_basename(file), folder[] = "/asyncio/";
+	size_t len = strlen(folder);
+
+	return (size_t)(base - file) >= len && !memcmp(base - len, folder, len);
+}
+
+static void read_function(struct python_heap *h, uint64_t code, uint64_t qualname,
+			  struct python_function *f)
+{
+	size_t len;
+
+	if (python_code_read(h->mem, h->layout, code, 0, &f->code) < 0)
+		return;
+	f->is_asyncio = is_asyncio(f->code.file);
+	if (!qualname ||
+	    python_str_read(h->mem, h->layout, qualname, PYTHON_MAX_NAME, &f->name, &len) < 0)
+		f->name = strdup(f->code.name);
+}
+
+uint32_t python_functions_id(struct python_functions *fs, struct python_heap *h, uint64_t code,
+			     uint64_t qualname)
+{
+	uint64_t key[2] = { code, qualname };
+	uint32_t id = intern_find(fs->keys, key, sizeof(key)), n = intern_count(fs->keys);
+
+	if (!id) {
+		if (!code || n >= PYTHON_MAX_FUNCTIONS || ARRAY_RESERVE(fs->items, fs->cap, n) < 0)
+			return 0;
+		id = intern_add(fs->keys, key, sizeof(key));
+		if (!id)
+			return 0;
+		fs->items[id - 1] = (struct python_function){ 0 };
+		read_function(h, code, qualname, &fs->items[id - 1]);
+	}
+	return fs->items[id - 1].name ? id : 0;
+}
+
+const struct python_function *python_functions_get(const struct python_functions *fs, uint32_t id)
+{
+	return id && id <= intern_count(fs->keys) ? &fs->items[id - 1] : NULL;
+}
+
+struct python_place python_functions_place(struct python_functions *fs, struct python_heap *h,
+					   uint64_t code, uint64_t qualname, uint64_t instr)
+{
+	struct python_place place = { python_functions_id(fs, h, code, qualname), 0 };
+	const struct python_function *f = python_functions_get(fs, place.function);
+	int line;
+
+	if (f &&
+	    !python_code_line(h->layout, &f->code, python_position(h->layout, code, instr), &line))
+		place.line = line > 0 ? line : 0;
+	return place;
+}

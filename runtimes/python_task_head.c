@@ -1,0 +1,58 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "runtimes/python_task_head.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "runtimes/python_dict.h"
+#include "runtimes/python_str.h"
+
+#define MAX_NAME 1024 /* characters */
+
+/* None is an object too. */
+static uint64_t if_future(struct python_heap *h, uint64_t object)
+{
+	return python_kind_is_future(python_kind(h, object)) ? object : 0;
+}
+
+struct python_task_head python_task_head(struct python_heap *h, uint64_t task)
+{
+	struct python_task_head head = { 0 };
+
+	if (python_kind(h, task) == PYTHON_PURE_TASK) {
+		head.coro = python_attribute(h, task, "_coro");
+		head.waiter = if_future(h, python_attribute(h, task, "_fut_waiter"));
+		head.loop = python_attribute(h, task, "_loop");
+		head.name = python_attribute(h, task, "_name");
+		head.is_done = !python_str_is(h, python_attribute(h, task, "_state"), "PENDING");
+		return head;
+	}
+	head.coro = python_word(h, task + h->at.task.coro);
+	head.waiter = python_word(h, task + h->at.task.waiter);
+	head.loop = python_word(h, task + PYTHON_FUTURE_LOOP);
+	head.name = h->at.task.name ? python_word(h, task + h->at.task.name) : 0;
+	head.is_done = python_int(h, task + h->at.future.state) != 0;
+	return head;
+}
+
+char *python_task_name(struct python_heap *h, uint64_t name)
+{
+	uint64_t number;
+	char *text = NULL;
+	size_t len;
+
+	switch (python_kind(h, name)) {
+	case PYTHON_STR:
+		if (python_str_read(h->mem, h->layout, name, MAX_NAME, &text, &len) < 0)
+			return NULL;
+		return text;
+	case PYTHON_INT: /* from 3.12 on, until somebody asks for it */
+		if (!python_int_value(h, name, &number) ||
+		    asprintf(&text, "Task-%" PRIu64, number) < 0)
+			return NULL;
+		return text;
+	default:
+		return NULL;
+	}
+}

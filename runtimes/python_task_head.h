@@ -1,0 +1,17 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The fields of an asyncio task, of the C half or the Python half. */
+#ifndef RUNTIMES_PYTHON_TASK_HEAD_H
+#define RUNTIMES_PYTHON_TASK_HEAD_H
+
+#include "runtimes/python_heap.h"
+
+struct python_task_head {
+	uint64_t coro, waiter, loop, name;
+	bool is_done;
+};
+
+struct python_task_head python_task_head(struct python_heap *h, uint64_t task);
+/* Its name, to be freed; NULL: it has none, or it cannot be read. */
+char *python_task_name(struct python_heap *h, uint64_t name);
+
+#endif

@@ -1,0 +1,147 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "runtimes/python_task_list.h"
+
+#include "core/intern.h"
+#include "runtimes/python_dict.h"
+
+struct collect {
+	struct python_heap *heap;
+	struct intern *tasks;
+};
+
+static bool is_full(const struct intern *tasks)
+{
+	return intern_count(tasks) >= PYTHON_MAX_TASKS;
+}
+
+static bool collect_task(void *ctx, uint64_t object)
+{
+	struct collect *c = ctx;
+	enum python_kind kind = python_kind(c->heap, object);
+
+	if (kind == PYTHON_TASK || kind == PYTHON_PURE_TASK)
+		intern_add(c->tasks, &object, sizeof(object));
+	return !is_full(c->tasks);
+}
+
+static bool collect_reference(void *ctx, uint64_t element)
+{
+	struct collect *c = ctx;
+
+	if (python_kind(c->heap, element) != PYTHON_WEAKREF)
+		return true;
+	return collect_task(ctx, python_word(c->heap, element + PYTHON_FIRST_FIELD));
+}
+
+/* A circle of nodes that are parts of tasks, from and to a head that is none. */
+static void collect_nodes(struct collect *c, uint64_t head)
+{
+	struct python_heap *h = c->heap;
+	uint64_t node = python_word(h, head);
+
+	while (node && node != head && !is_full(c->tasks)) {
+		uint32_t n = intern_count(c->tasks);
+
+		collect_task(c, node - h->at.task.node);
+		if (intern_count(c->tasks) == n)
+			return; /* no task, or a circle without the head */
+		node = python_word(h, node);
+	}
+}
+
+bool python_tasks_of_interp(struct python_heap *h, uint64_t interp, uint64_t module,
+			    struct intern *tasks)
+{
+	/* To 3.11; from 3.12 on, where later versions have only tasks of other classes in it. */
+	static const char *const weak[] = { "_all_tasks", "_scheduled_tasks" };
+	struct collect c = { h, tasks };
+
+	if (h->at.interp.tasks)
+		collect_nodes(&c, interp + h->at.interp.tasks);
+	if (!module)
+		return !is_full(tasks);
+	for (size_t i = 0; i < sizeof(weak) / sizeof(*weak); i++) {
+		uint64_t set = python_dict_get(h, module, weak[i]);
+
+		if (set)
+			python_set_each(h, python_attribute(h, set, "data"), collect_reference, &c);
+	}
+	python_set_each(h, python_dict_get(h, module, "_eager_tasks"), collect_task, &c);
+	return !is_full(tasks);
+}
+
+bool python_tasks_of_thread(struct python_heap *h, uint64_t thread, struct intern *tasks)
+{
+	struct collect c = { h, tasks };
+
+	if (h->at.thread.tasks)
+		collect_nodes(&c, thread + h->at.thread.tasks);
+	return !is_full(tasks);
+}
+
+static bool is_known(const struct intern *known, uint64_t loop)
+{
+	return intern_find(known, &loop, sizeof(loop)) != 0;
+}
+
+/* 3.13 has it right behind the thread state, which later releases made longer. */
+static uint64_t loop_behind_thread(struct python_heap *h, uint64_t thread,
+				   const struct intern *known)
+{
+	static const uint16_t sizes[] = { 304, 312 };
+
+	for (size_t i = 0; i < sizeof(sizes) / sizeof(*sizes); i++) {
+		uint64_t loop = python_word(h, thread + sizes[i]);
+
+		if (loop && is_known(known, loop))
+			return loop;
+	}
+	return 0;
+}
+
+uint64_t python_running_loop(struct python_heap *h, uint64_t thread, const struct intern *known)
+{
+	uint64_t dict, loop;
+
+	if (h->at.thread.running_loop)
+		return python_word(h, thread + h->at.thread.running_loop);
+	if (!h->at.thread.dict)
+		return loop_behind_thread(h, thread, known);
+	dict = python_word(h, thread + h->at.thread.dict);
+	loop = python_dict_get(h, dict, "__asyncio_running_event_loop__");
+	/* Itself in 3.12; before, the C half has it in an object of its own, the Python half in a
+	   tuple with the pid. */
+	if (loop && !is_known(known, loop))
+		loop = python_kind(h, loop) == PYTHON_TUPLE
+			       ? python_item(h, loop, PYTHON_TUPLE, 0)
+			       : python_word(h, loop + PYTHON_FIRST_FIELD);
+	return loop && is_known(known, loop) ? loop : 0;
+}
+
+struct of_loop {
+	uint64_t loop, task;
+};
+
+static bool is_of_loop(void *ctx, uint64_t key, uint64_t value)
+{
+	struct of_loop *o = ctx;
+
+	if (key == o->loop)
+		o->task = value;
+	return key != o->loop;
+}
+
+uint64_t python_running_task(struct python_heap *h, uint64_t thread, uint64_t loop, uint64_t module)
+{
+	struct of_loop o = { loop, 0 };
+	uint64_t dict;
+
+	if (!loop)
+		return 0;
+	if (h->at.thread.running_task)
+		return python_word(h, thread + h->at.thread.running_task);
+	dict = python_dict_get(h, module, "_current_tasks");
+	if (dict)
+		python_dict_each(h, dict, is_of_loop, &o);
+	return o.task;
+}

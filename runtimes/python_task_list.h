@@ -1,0 +1,23 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Which asyncio tasks a CPython process has. */
+#ifndef RUNTIMES_PYTHON_TASK_LIST_H
+#define RUNTIMES_PYTHON_TASK_LIST_H
+
+#include "runtimes/python_heap.h"
+
+#define PYTHON_MAX_TASKS (1u << 18)
+
+/* Adds the addresses of an interpreter's tasks to a set of 8-byte strings. module: the variables of
+   asyncio.tasks, 0: it is not imported. False: there are more than anyone should have. */
+bool python_tasks_of_interp(struct python_heap *h, uint64_t interp, uint64_t module,
+			    struct intern *tasks);
+/* The same for those that a thread keeps itself, from 3.14 on. */
+bool python_tasks_of_thread(struct python_heap *h, uint64_t thread, struct intern *tasks);
+
+/* The loop that a thread runs, 0: none. known: loops of tasks, as a set of 8-byte strings. */
+uint64_t python_running_loop(struct python_heap *h, uint64_t thread, const struct intern *known);
+/* The task that the loop of a thread is executing, 0: none. */
+uint64_t python_running_task(struct python_heap *h, uint64_t thread, uint64_t loop,
+			     uint64_t module);
+
+#endif

@@ -1,0 +1,62 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The asyncio tasks of a CPython process and what they wait for, read while it runs. A suspended
+ * task does not change, so one that is the same before and after it was read was read right; one
+ * that kept changing is left out and counted.
+ */
+#ifndef RUNTIMES_PYTHON_TASKS_H
+#define RUNTIMES_PYTHON_TASKS_H
+
+#include "runtimes/python_functions.h"
+#include "runtimes/python_heap.h"
+#include "runtimes/python_waiters.h"
+
+enum python_task_state {
+	PYTHON_TASK_RUNNING,  /* its coroutine is being executed */
+	PYTHON_TASK_RUNNABLE, /* the loop will go on with it */
+	PYTHON_TASK_WAITING,
+	PYTHON_TASK_DONE,
+};
+
+struct python_task {
+	uint64_t addr, coro, loop;
+	uint64_t awaits; /* the future or task that it waits for; 0: none */
+	char *name;	 /* NULL: 3.7 has none */
+	uint8_t state;	 /* enum python_task_state */
+	uint8_t via;	 /* enum python_via of what it awaits */
+	bool awaits_task;
+	bool is_started;		  /* its coroutine has begun */
+	bool is_cut;			  /* the chain: too deep, or in a circle */
+	uint32_t call;			  /* function of asyncio's that it waits in; 0: none */
+	uint32_t coroutine;		  /* function that it runs; 0: no Python coroutine */
+	uint32_t first_place, n_places;	  /* await chain in places, outermost first */
+	uint32_t first_waiter, n_waiters; /* in waiters */
+};
+
+struct python_tasks {
+	struct python_task *tasks;
+	struct python_place *places;
+	struct python_waiter *waiters;
+	size_t n, n_places, n_waiters;
+	size_t cap, cap_places, cap_waiters;
+	size_t n_changed; /* that kept changing */
+	bool is_cut;	  /* there are more */
+};
+
+/* Reads the tasks at these addresses, a set of 8-byte strings. h reads through a mem_cache, which
+   is made to forget. 0 or -ENOMEM. */
+int python_tasks_read(struct python_heap *h, const struct intern *addresses,
+		      struct python_functions *fs, struct python_tasks *out);
+void python_tasks_deinit(struct python_tasks *ts);
+
+/* Adds the loop of each task to a set of 8-byte strings. */
+void python_tasks_loops(struct python_heap *h, const struct intern *addresses,
+			struct intern *loops);
+
+#define PYTHON_REASON_MAX 128
+/* Why a task waits: "sleep", "Queue.get", "gather", "task", ...; "" when it does not. */
+const char *python_task_reason(const struct python_task *t, const struct python_functions *fs,
+			       char out[PYTHON_REASON_MAX]);
+const char *python_task_state_name(enum python_task_state state);
+
+#endif
