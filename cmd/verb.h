@@ -29,8 +29,8 @@ struct verb {
 	int (*run)(const struct options *opt); /* the exit status */
 };
 
-extern const struct verb verb_record, verb_report, verb_symbolize, verb_doctor, verb_help,
-	verb_completion, verb_version;
+extern const struct verb verb_record, verb_dump, verb_report, verb_symbolize, verb_doctor,
+	verb_help, verb_completion, verb_version;
 
 /* All of them, in the order in which help shows them; ends with a NULL. */
 extern const struct verb *const verbs[];

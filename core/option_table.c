@@ -105,7 +105,7 @@ static const struct option_info table[] = {
 	{ ON_REPORT, "no-pager", 0, 0, NULL, NULL, "do not page, even on a terminal", NULL,
 	  OPTION_FLAG, FIELD(no_pager) },
 	/* the rest */
-	{ ON_DOCTOR, "json", 0, 0, NULL, NULL, "one JSON document", NULL, OPTION_FLAG,
+	{ ON_DOCTOR | ON_DUMP, "json", 0, 0, NULL, NULL, "one JSON document", NULL, OPTION_FLAG,
 	  FIELD(json) },
 	{ ON_DOCTOR, "sysroot", 0, 0, NULL, "DIR",
 	  "read /proc, /sys and /boot below DIR and try no system calls", "DIR", OPTION_STRING,
@@ -116,7 +116,7 @@ static const struct option_info table[] = {
 	  FIELD(man), .is_hidden = true },
 	{ ON_RECORD | ON_SYMBOLIZE, "quiet", 'q', 0, NULL, NULL, "say nothing but errors", NULL,
 	  OPTION_FLAG, FIELD(quiet) },
-	{ ON_RECORD | ON_REPORT | ON_SYMBOLIZE | ON_DOCTOR, "verbose", 'v', 0, NULL, NULL,
+	{ ON_RECORD | ON_REPORT | ON_SYMBOLIZE | ON_DOCTOR | ON_DUMP, "verbose", 'v', 0, NULL, NULL,
 	  "say more: reasons and details", NULL, OPTION_FLAG, FIELD(verbose) },
 	{ ON_ALL, "help", 'h', 0, NULL, NULL, "show this help", NULL, OPTION_FLAG, FIELD(help) },
 };

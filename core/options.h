@@ -79,6 +79,7 @@ enum option_verb {
 	ON_HELP = 1 << 4,
 	ON_COMPLETION = 1 << 5,
 	ON_VERSION = 1 << 6,
+	ON_DUMP = 1 << 7,
 };
 
 enum option_kind {
