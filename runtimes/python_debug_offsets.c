@@ -166,10 +166,8 @@ static void add_unsaid(struct python_layout *l)
 	if (version == 1)
 		l->thread.holds_gil = 36; /* 3.15 says it */
 	l->code.flags = l->code.argcount - 4;
-#ifdef __x86_64__
 	if (version < 2)
 		l->runtime.tss_key = l->runtime.interpreters_head + 1532;
-#endif
 }
 
 static int read_all(struct reader *r, size_t version, struct python_layout *l)

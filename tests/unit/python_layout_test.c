@@ -163,9 +163,7 @@ static void debug_offsets_are_read_in_each_versions_own_shape(void **state)
 		assert_int_equal(l.thread.native_thread_id, want[i].native_thread_id);
 		assert_int_equal(l.thread.state, want[i].state);
 		assert_int_equal(l.thread.context, want[i].context);
-#ifdef __x86_64__
 		assert_int_equal(l.runtime.tss_key, want[i].tss_key);
-#endif
 		assert_int_equal(l.frame.owner, want[i].owner);
 		assert_int_equal(l.frame.size, want[i].frame_end);
 		assert_int_equal(l.frame.code, 0);
