@@ -3,11 +3,13 @@
 
 #include <errno.h>
 
+#include "core/array.h"
 #include "core/intern.h"
 #include "core/mem_cache.h"
 #include "core/scoped.h"
 #include "runtimes/process.h"
 #include "runtimes/process_table.h"
+#include "runtimes/python_chain.h"
 #include "runtimes/python_image.h"
 #include "runtimes/python_task_list.h"
 #include "symbolizer/object.h"
@@ -77,17 +79,59 @@ static void find_loops(struct python_heap *h, struct python_threads *ts, struct 
 	}
 }
 
+/* The frames of the task that a thread runs, from its coroutine's on, are on the thread's stack. */
+static int take_stack(struct python_heap *h, const struct python_thread *thread,
+		      struct python_tasks *ts, struct python_task *task)
+{
+	uint64_t frame = python_generator_frame(h, task->coro);
+	size_t n = 0;
+
+	while (n < thread->n_frames && thread->frames[n].frame != frame)
+		n++;
+	if (!frame || n == thread->n_frames)
+		return 0; /* it began or ended meanwhile */
+	task->first_place = (uint32_t)ts->n_places;
+	task->n_places = (uint32_t)n + 1;
+	for (size_t i = n + 1; i > 0; i--) {
+		if (ARRAY_RESERVE(ts->places, ts->cap_places, ts->n_places) < 0)
+			return -ENOMEM;
+		ts->places[ts->n_places++] = thread->frames[i - 1].place;
+	}
+	/* Its coroutine knows its own name better than the code object did before 3.11. */
+	ts->places[task->first_place].function = task->coroutine;
+	return 0;
+}
+
+static int take_stacks(struct python_heap *h, struct python_dump *d)
+{
+	int err = 0;
+
+	mem_cache_forget(h->mem);
+	for (size_t i = 0; i < d->tasks.n && !err; i++) {
+		struct python_task *task = &d->tasks.tasks[i];
+
+		if (task->state != PYTHON_TASK_RUNNING)
+			continue;
+		for (size_t j = 0; j < d->threads.n_threads && !err; j++)
+			if (d->threads.threads[j].task == task->addr)
+				err = take_stack(h, &d->threads.threads[j], &d->tasks, task);
+	}
+	return err;
+}
+
 static int read_tasks(struct python_heap *h, struct python_dump *d)
 {
 	SCOPED(intern_free) struct intern *addresses = intern_new();
 	SCOPED(intern_free) struct intern *loops = intern_new();
+	int err;
 
 	if (!addresses || !loops)
 		return -ENOMEM;
 	d->is_cut |= !list_tasks(h, &d->threads, addresses);
 	python_tasks_loops(h, addresses, loops);
 	find_loops(h, &d->threads, loops);
-	return python_tasks_read(h, addresses, d->functions, &d->tasks);
+	err = python_tasks_read(h, addresses, d->functions, &d->tasks);
+	return err < 0 ? err : take_stacks(h, d);
 }
 
 static int read_all(struct python_heap *h, pid_t pid, const struct found *found,

@@ -19,13 +19,15 @@ static uint64_t if_future(struct python_heap *h, uint64_t object)
 struct python_task_head python_task_head(struct python_heap *h, uint64_t task)
 {
 	struct python_task_head head = { 0 };
+	uint64_t state;
 
 	if (python_kind(h, task) == PYTHON_PURE_TASK) {
 		head.coro = python_attribute(h, task, "_coro");
 		head.waiter = if_future(h, python_attribute(h, task, "_fut_waiter"));
 		head.loop = python_attribute(h, task, "_loop");
 		head.name = python_attribute(h, task, "_name");
-		head.is_done = !python_str_is(h, python_attribute(h, task, "_state"), "PENDING");
+		state = python_attribute(h, task, "_state"); /* of the class while it is pending */
+		head.is_done = state && !python_str_is(h, state, "PENDING");
 		return head;
 	}
 	head.coro = python_word(h, task + h->at.task.coro);

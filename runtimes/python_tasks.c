@@ -115,6 +115,8 @@ static uint32_t call_of(const struct reading *r, const struct python_task *t)
 
 		if (!f || !f->is_asyncio)
 			break;
+		if (!strcmp(f->name, "Future.__await__"))
+			continue; /* of the Python half: what the C half does without a frame */
 		if (!call || !is_private(f->name))
 			call = id;
 	}

@@ -1,0 +1,97 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""Runs tasks_program.py with an interpreter and compares what `weft dump --json` says of it with what is so.
+
+    dump_check.py WEFT PYTHON [pure|uvloop]    exit 0: all of it is the same"""
+import json
+import os
+import subprocess
+import sys
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+PROGRAM = os.path.join(HERE, "tasks_program.py")
+
+
+def start(python, *args):
+    program = subprocess.Popen([python, "-W", "ignore", PROGRAM, *args], stdout=subprocess.PIPE)
+    line = program.stdout.readline()
+    return program, json.loads(line) if line else None
+
+
+def dump(weft, pid):
+    result = subprocess.run([weft, "dump", "--json", str(pid)], stdout=subprocess.PIPE)
+    if result.returncode:
+        sys.exit("weft dump exits with %d" % result.returncode)
+    return json.loads(result.stdout.decode())
+
+
+def chain_of(task):
+    return [[f["function"], f["file"], f["line"]] for f in task["stack"]]
+
+
+class Differences:
+    def __init__(self):
+        self.n = 0
+
+    def say(self, what, got, want):
+        self.n += 1
+        print("# %s: %r instead of %r" % (what, got, want))
+
+    def compare(self, what, got, want):
+        if got != want:
+            self.say(what, got, want)
+
+
+def compare_tasks(d, said, so):
+    want = {t["coroutine"]: t for t in so["tasks"]}
+    got = {t["coroutine"]: t for t in said["tasks"] if t["state"] != "done"}
+    d.compare("tasks", sorted(got), sorted(want))
+    for name in set(got) & set(want):
+        task = got[name]
+        if name == so["running"]:
+            d.compare("state of " + name, task["state"], "running")
+            d.compare("stack of " + name, [f["function"].rpartition(".")[2] for f in task["stack"]],
+                      ["busy", "spin"])
+        elif name == "never_started":
+            d.compare("state of " + name, (task["state"], task["is_started"]), ("runnable", False))
+        else:
+            d.compare("state of " + name, task["state"], "waiting")
+            d.compare("chain of " + name, chain_of(task), want[name]["chain"])
+        if want[name]["name"]:
+            d.compare("name of " + name, task["name"], want[name]["name"])
+        d.compare("thread of " + name, task["tid"], want[name]["tid"])
+        if name in so["reasons"]:
+            d.compare("reason of " + name, task["reason"], so["reasons"][name])
+
+
+def compare_edges(d, said, so):
+    names = {t["id"]: t["coroutine"] for t in said["tasks"]}
+    edges = sorted([t["coroutine"], names.get(w["task"]), w["via"]]
+                   for t in said["tasks"] for w in t["awaited_by"])
+    d.compare("edges", edges, so["edges"])
+    if so["awaited_by"] is not None:
+        d.compare("awaited_by", [e[:2] for e in edges], sorted(so["awaited_by"]))
+
+
+def main():
+    weft, python = sys.argv[1:3]
+    program, so = start(python, "edges", *sys.argv[3:])
+    d = Differences()
+    try:
+        if so is None:
+            sys.exit("the program ended")
+        said = dump(weft, program.pid)
+        compare_tasks(d, said, so)
+        compare_edges(d, said, so)
+        d.compare("threads", sorted(t["name"] for t in said["threads"] if t["name"] in
+                                    ("MainThread", "run_elsewhere", "run_busy")),
+                  ["MainThread", "run_busy", "run_elsewhere"])
+        d.compare("changed", said["n_changed"], 0)
+        print("%d tasks, %d edges, %d differences" % (len(said["tasks"]), len(so["edges"]), d.n))
+    finally:
+        program.kill()
+        program.wait()
+    sys.exit(d.n != 0)
+
+
+main()
