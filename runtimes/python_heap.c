@@ -19,7 +19,6 @@ static const struct {
 } names[] = {
 	{ "_asyncio.Task", PYTHON_TASK },
 	{ "_asyncio.Future", PYTHON_FUTURE },
-	{ "_GatheringFuture", PYTHON_GATHERING_FUTURE },
 	{ "_asyncio.FutureIter", PYTHON_FUTURE_ITER },
 	{ "coroutine", PYTHON_COROUTINE },
 	{ "generator", PYTHON_GENERATOR },
@@ -135,9 +134,12 @@ static enum python_kind kind_of_name(const char *name)
 }
 
 /* asyncio's own classes of Python have plain names: a Task that derives from a Future from object.
- */
-static enum python_kind pure_kind(const char *first, const char *second)
+   The class of gather() is of Python always, and derives from whichever Future there is. */
+static enum python_kind kind_of_pair(const char *first, const char *second)
 {
+	if (!strcmp(first, "_GatheringFuture"))
+		return strcmp(second, "Future") ? PYTHON_GATHERING_FUTURE
+						: PYTHON_PURE_GATHERING_FUTURE;
 	if (!strcmp(first, "Future") && !strcmp(second, "object"))
 		return PYTHON_PURE_FUTURE;
 	if (!strcmp(first, "Task") && !strcmp(second, "Future"))
@@ -153,9 +155,9 @@ static enum python_kind kind_of_type(struct python_heap *h, uint64_t type)
 		enum python_kind kind;
 
 		read_name(h, python_word(h, type + h->layout->type.name), name, sizeof(name));
-		kind = kind_of_name(name);
+		kind = kind_of_pair(below, name);
 		if (kind == PYTHON_OTHER)
-			kind = pure_kind(below, name);
+			kind = kind_of_name(name);
 		if (kind != PYTHON_OTHER)
 			return kind;
 		memcpy(below, name, sizeof(below));

@@ -23,8 +23,9 @@ enum python_kind {
 	PYTHON_TASK,   /* _asyncio.Task, also derived ones */
 	PYTHON_FUTURE, /* _asyncio.Future */
 	PYTHON_GATHERING_FUTURE,
-	PYTHON_PURE_TASK, /* Task, Future of asyncio's Python half */
+	PYTHON_PURE_TASK, /* the same three of asyncio's Python half */
 	PYTHON_PURE_FUTURE,
+	PYTHON_PURE_GATHERING_FUTURE,
 	PYTHON_FUTURE_ITER,
 	PYTHON_COROUTINE,
 	PYTHON_GENERATOR,
@@ -75,7 +76,15 @@ uint8_t python_byte(struct python_heap *h, uint64_t addr);
 enum python_kind python_kind(struct python_heap *h, uint64_t object);
 static inline bool python_kind_is_future(enum python_kind kind)
 {
-	return kind >= PYTHON_TASK && kind <= PYTHON_PURE_FUTURE;
+	return kind >= PYTHON_TASK && kind <= PYTHON_PURE_GATHERING_FUTURE;
+}
+static inline bool python_kind_is_pure(enum python_kind kind)
+{
+	return kind >= PYTHON_PURE_TASK && kind <= PYTHON_PURE_GATHERING_FUTURE;
+}
+static inline bool python_kind_is_task(enum python_kind kind)
+{
+	return kind == PYTHON_TASK || kind == PYTHON_PURE_TASK;
 }
 static inline bool python_kind_is_generator(enum python_kind kind)
 {

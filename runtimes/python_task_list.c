@@ -1,8 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "runtimes/python_task_list.h"
 
+#include <string.h>
+
 #include "core/intern.h"
 #include "runtimes/python_dict.h"
+
+#define MAX_LOOPS 256 /* asked which thread runs them, for each thread */
 
 struct collect {
 	struct python_heap *heap;
@@ -19,7 +23,7 @@ static bool collect_task(void *ctx, uint64_t object)
 	struct collect *c = ctx;
 	enum python_kind kind = python_kind(c->heap, object);
 
-	if (kind == PYTHON_TASK || kind == PYTHON_PURE_TASK)
+	if (python_kind_is_task(kind))
 		intern_add(c->tasks, &object, sizeof(object));
 	return !is_full(c->tasks);
 }
@@ -99,14 +103,24 @@ static uint64_t loop_behind_thread(struct python_heap *h, uint64_t thread,
 	return 0;
 }
 
-uint64_t python_running_loop(struct python_heap *h, uint64_t thread, const struct intern *known)
+/* What the loops of asyncio say themselves, while they run. */
+static uint64_t loop_of_thread(struct python_heap *h, uint64_t thread, const struct intern *known)
+{
+	uint64_t want = python_word(h, thread + h->layout->thread.thread_id), id, loop;
+
+	for (uint32_t i = 1; i <= intern_count(known) && i <= MAX_LOOPS; i++) {
+		memcpy(&loop, intern_get(known, i, NULL), sizeof(loop));
+		if (python_int_value(h, python_attribute(h, loop, "_thread_id"), &id) && id &&
+		    id == want)
+			return loop;
+	}
+	return 0;
+}
+
+static uint64_t loop_in_dict(struct python_heap *h, uint64_t thread, const struct intern *known)
 {
 	uint64_t dict, loop;
 
-	if (h->at.thread.running_loop)
-		return python_word(h, thread + h->at.thread.running_loop);
-	if (!h->at.thread.dict)
-		return loop_behind_thread(h, thread, known);
 	dict = python_word(h, thread + h->at.thread.dict);
 	loop = python_dict_get(h, dict, "__asyncio_running_event_loop__");
 	/* Itself in 3.12; before, the C half has it in an object of its own, the Python half in a
@@ -116,6 +130,20 @@ uint64_t python_running_loop(struct python_heap *h, uint64_t thread, const struc
 			       ? python_item(h, loop, PYTHON_TUPLE, 0)
 			       : python_word(h, loop + PYTHON_FIRST_FIELD);
 	return loop && is_known(known, loop) ? loop : 0;
+}
+
+uint64_t python_running_loop(struct python_heap *h, uint64_t thread, const struct intern *known)
+{
+	uint64_t loop;
+
+	if (h->at.thread.running_loop)
+		loop = python_word(h, thread + h->at.thread.running_loop);
+	else if (h->at.thread.dict)
+		loop = loop_in_dict(h, thread, known);
+	else
+		loop = loop_behind_thread(h, thread, known);
+	/* asyncio without its C half keeps it elsewhere. */
+	return loop ? loop : loop_of_thread(h, thread, known);
 }
 
 struct of_loop {
@@ -139,7 +167,9 @@ uint64_t python_running_task(struct python_heap *h, uint64_t thread, uint64_t lo
 	if (!loop)
 		return 0;
 	if (h->at.thread.running_task)
-		return python_word(h, thread + h->at.thread.running_task);
+		o.task = python_word(h, thread + h->at.thread.running_task);
+	if (o.task)
+		return o.task;
 	dict = python_dict_get(h, module, "_current_tasks");
 	if (dict)
 		python_dict_each(h, dict, is_of_loop, &o);

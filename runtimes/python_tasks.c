@@ -131,7 +131,7 @@ static void set_awaited(struct reading *r, const struct python_task_head *head,
 
 	t->awaits = r->chain.end == PYTHON_CHAIN_FUTURE ? r->chain.leaf : head->waiter;
 	kind = python_kind(h, t->awaits);
-	t->awaits_task = kind == PYTHON_TASK || kind == PYTHON_PURE_TASK;
+	t->awaits_task = python_kind_is_task(kind);
 	if (t->awaits && !t->awaits_task)
 		t->via = (uint8_t)python_future_via(h, t->awaits);
 	t->call = call_of(r, t);

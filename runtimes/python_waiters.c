@@ -51,7 +51,7 @@ static void add_task(struct search *s, uint64_t task, enum python_via via)
 {
 	enum python_kind kind = python_kind(s->heap, task);
 
-	if (kind != PYTHON_TASK && kind != PYTHON_PURE_TASK)
+	if (!python_kind_is_task(kind))
 		return;
 	for (size_t i = 0; i < s->n; i++)
 		if (s->out[i].task == task)
@@ -176,8 +176,7 @@ static void decode(struct search *s, uint64_t callback)
 static void each_callback(struct python_heap *h, uint64_t future,
 			  void (*fn)(struct search *s, uint64_t callback), struct search *s)
 {
-	enum python_kind kind = python_kind(h, future);
-	bool is_pure = kind == PYTHON_PURE_TASK || kind == PYTHON_PURE_FUTURE;
+	bool is_pure = python_kind_is_pure(python_kind(h, future));
 	uint64_t list, first = 0;
 	size_t n;
 
@@ -239,8 +238,7 @@ static size_t by_awaited_by(struct python_heap *h, uint64_t future, struct pytho
 
 size_t python_waiters(struct python_heap *h, uint64_t future, struct python_waiter *out, size_t max)
 {
-	enum python_kind kind = python_kind(h, future);
-	bool is_pure = kind == PYTHON_PURE_TASK || kind == PYTHON_PURE_FUTURE;
+	bool is_pure = python_kind_is_pure(python_kind(h, future));
 
 	if (h->at.future.awaited_by && !is_pure)
 		return by_awaited_by(h, future, out, max);
@@ -257,8 +255,9 @@ static void decode_mark(struct search *s, uint64_t callback)
 enum python_via python_future_via(struct python_heap *h, uint64_t future)
 {
 	struct search s = { .heap = h };
+	enum python_kind kind = python_kind(h, future);
 
-	if (python_kind(h, future) == PYTHON_GATHERING_FUTURE)
+	if (kind == PYTHON_GATHERING_FUTURE || kind == PYTHON_PURE_GATHERING_FUTURE)
 		return PYTHON_VIA_GATHER;
 	each_callback(h, future, decode_mark, &s);
 	return s.via;

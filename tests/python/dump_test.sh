@@ -1,0 +1,98 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
+# weft dump against the interpreters: a program with every way in which tasks wait for one another, with
+# asyncio's C half, with its Python half and with uvloop; ten thousand tasks; what is no target.
+. "$(dirname "$0")/../cli/tap.sh"
+. tests/python/pythons.sh
+build=$PWD/${BUILD:-build}
+
+# uvloop_of PYTHON MINOR: a folder with uvloop for this interpreter, or nothing
+uvloop_of() {
+	local folder=$build/python/uvloop-3.$2
+	if [ ! -d "$folder/uvloop" ]; then
+		rm -rf "$folder"
+		python3 -m pip install -q --disable-pip-version-check --no-deps --only-binary=:all: --python-version "3.$2" \
+			--implementation cp --target "$folder" uvloop >/dev/null 2>&1 || return
+	fi
+	PYTHONPATH=$folder "$1" -c 'import uvloop' 2>/dev/null && echo "$folder"
+}
+
+# the_same TEXT PYTHON [KIND]
+the_same() {
+	tests/python/dump_check.py "$weft" "$2" ${3:+"$3"} >"$work/out" 2>"$work/err"
+	claim "$1: $(tail -n 1 "$work/out")" $?
+}
+
+# user_ms COMMAND...: user CPU time of a command in ms
+user_ms() {
+	local TIMEFORMAT=%U seconds
+	seconds=$({ time "$@" >"$work/out" 2>"$work/err"; } 2>&1)
+	awk -v s="$seconds" 'BEGIN { printf "%d", s * 1000 }'
+}
+
+found=
+for minor in $PYTHON_MINORS; do
+	[ "$minor" != 6 ] || continue
+	python=$(python_of "$minor")
+	if [ -z "$python" ]; then
+		skip "CPython 3.$minor: tasks" "no python3.$minor here"
+		continue
+	fi
+	found="$found $minor"
+	the_same "CPython 3.$minor" "$python"
+	the_same "CPython 3.$minor without asyncio's C half" "$python" pure
+	folder=$(uvloop_of "$python" "$minor")
+	if [ -n "$folder" ]; then
+		PYTHONPATH=$folder the_same "CPython 3.$minor with uvloop" "$python" uvloop
+	else
+		skip "CPython 3.$minor with uvloop" "no uvloop for it"
+	fi
+	newest=$python
+done
+
+if [ -n "$found" ]; then
+	"$newest" tests/python/tasks_program.py many 10000 >"$work/many" & program=$!
+	until [ -s "$work/many" ] || ! kill -0 $program 2>/dev/null; do sleep 0.1; done
+	ms=$(user_ms "$weft" dump --json $program)
+	n=$(grep -c '"state":"waiting"' "$work/out")
+	[ "$n" = 10001 ]
+	claim "10,000 tasks are all there" $?
+	# The goal is 100 ms; a sanitizer or a busy machine is no failure of it.
+	[ "$ms" -le 400 ]
+	claim "10,000 tasks take $ms ms of user CPU" $?
+	run dump $program
+	says out ", and 9999 more like it"
+	claim "tasks that wait in the same place are shown once" $?
+	run dump -v $program
+	[ "$(grep -c ': waiting, sleep' "$work/out")" = 10001 ]
+	claim "-v shows each of them" $?
+	kill $program
+	wait $program 2>/dev/null
+	run dump $program
+	[ $status = 4 ] && says err "no process"
+	claim "a process that is gone: exit 4" $?
+else
+	skip "10,000 tasks" "no CPython here"
+fi
+
+sleep 100 & other=$!
+run dump $other
+[ $status = 1 ] && says err "runs no CPython"
+claim "a process without an interpreter is an error that says so" $?
+if [ "$(id -u)" = 0 ] && command -v setpriv >/dev/null; then
+	setpriv --reuid 65534 --clear-groups "$weft" dump $other >"$work/out" 2>"$work/err"
+	[ $? = 3 ] && says err CAP_SYS_PTRACE
+	claim "memory that may not be read: exit 3" $?
+else
+	skip "memory that may not be read: exit 3" "needs root and setpriv"
+fi
+kill $other
+run dump
+[ $status = 2 ]
+claim "a pid is needed: exit 2" $?
+if [ -n "${CI:-}" ]; then
+	# shellcheck disable=SC2086
+	pythons_are_enough $found
+	claim "3.8 or older, 3.11, 3.13 and 3.14 or newer are tested" $?
+fi
+finish
