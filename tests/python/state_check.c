@@ -19,6 +19,7 @@
 #include "core/reader.h"
 #include "core/scoped.h"
 #include "runtimes/python_code.h"
+#include "runtimes/python_qualnames.h"
 
 #define MAX_WORDS 8
 #define N_LINES 4096
@@ -33,7 +34,9 @@ struct target {
 	uint64_t context, code; /* code: the last one */
 	uint32_t identity;	/* its */
 	char *words[MAX_WORDS];
-	size_t n_words, n_codes, n_frames, n_wrong;
+	struct python_heap heap;
+	struct python_qualnames *names;
+	size_t n_words, n_codes, n_names, n_frames, n_wrong;
 };
 
 static void __attribute__((format(printf, 2, 3))) wrong(struct target *t, const char *format, ...)
@@ -108,6 +111,8 @@ static void on_runtime(struct target *t)
 	}
 	if (err < 0)
 		wrong(t, "no layout: %s", strerror(-err));
+	if (version >= PYTHON_FIRST(3, 7) && python_heap_init(&t->heap, t->m, &t->l) < 0)
+		wrong(t, "no heap");
 	expect(t, "version", t->l.version, version);
 	expect(t, "free-threaded", t->l.is_free_threaded, number(t, 2));
 }
@@ -207,6 +212,27 @@ static void on_frame(struct target *t)
 	python_code_deinit(&c);
 }
 
+/* Of 3.7 to 3.10: what a function says of the code object. "=": nobody does for sure. */
+static void on_name(struct target *t)
+{
+	SCOPED(free) char *name = NULL;
+	SCOPED(free) char *qualname = NULL;
+	struct python_code c;
+
+	t->n_names++;
+	if (python_code_read(t->m, &t->l, number(t, 1), t->code_type, &c) < 0) {
+		wrong(t, "code of %s", t->words[2]);
+		return;
+	}
+	name = c.name;
+	c.name = NULL;
+	python_code_deinit(&c);
+	qualname = python_qualnames_find(t->names, &t->heap, t->interp, number(t, 1), name);
+	if (qualname || t->words[3][1])
+		expect_text(t, "qualified name", qualname ? qualname : "",
+			    qualname ? strlen(qualname) : 0, t->words[3]);
+}
+
 static void on_tuple(struct target *t)
 {
 	const struct python_layout *l = &t->l;
@@ -257,7 +283,7 @@ static const struct {
 	{ "runtime", on_runtime },   { "thread", on_thread },	{ "code", on_code },
 	{ "frame", on_frame },	     { "tuple", on_tuple },	{ "int", on_int },
 	{ "type", on_type },	     { "modules", on_modules }, { "context", on_context },
-	{ "specific", on_specific },
+	{ "specific", on_specific }, { "name", on_name },
 };
 
 /* What the target says until it waits; whoever looks at it before sees it on its way. */
@@ -380,12 +406,14 @@ int main(int argc, char **argv)
 	/* Before the first line nobody knows that it has become the interpreter. */
 	ungetc(fgetc(t.out), t.out);
 	t.m = mem_live(t.pid);
+	t.names = python_qualnames_new();
 	round_check(&t);
 	if (t.context)
 		expect(&t, "context", peek(&t, t.tstate + t.l.thread.context, 8), t.context);
 	if (t.l.thread.state)
 		expect(&t, "state", peek(&t, t.tstate + t.l.thread.state, 4), 0);
-	printf("%zu code objects, %zu frames", t.n_codes, t.n_frames);
+	printf("%zu code objects, %zu qualified names, %zu frames", t.n_codes, t.n_names,
+	       t.n_frames);
 	fprintf(t.in, "%d\n", tss_key(&t));
 	fflush(t.in);
 	round_check(&t);
@@ -395,6 +423,8 @@ int main(int argc, char **argv)
 	fclose(t.in);
 	fclose(t.out);
 	waitpid(t.pid, &status, 0);
+	python_qualnames_free(t.names);
+	python_heap_deinit(&t.heap);
 	mem_free(t.m);
 	return t.n_wrong || status || t.n_codes < 30 || t.n_frames < 8;
 }

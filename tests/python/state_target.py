@@ -1,7 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """A process that says what it is: for state_check.c, which looks for the same in its memory. Runs on
 CPython 3.6 and later. Lines of words on standard output; text is in hexadecimal."""
+import collections
 import ctypes
+import functools
 import sys
 import threading
 import types
@@ -105,6 +107,61 @@ class Shop:
         return list(map(lambda generator: next(generator), [generate()]))[0]
 
 
+def decorated(function):
+    @functools.wraps(function)
+    def wrapper(*args):
+        return function(*args)
+    return wrapper
+
+
+class Named:
+    """Functions whose qualified names are certain."""
+    class Inner:
+        def deep(self):
+            pass
+
+    def plain(self):
+        pass
+
+    @staticmethod
+    def static():
+        pass
+
+    @classmethod
+    def of_class(cls):
+        pass
+
+    @property
+    def value(self):
+        pass
+
+    @value.setter
+    def value(self, value):
+        pass
+
+    @decorated
+    def kept(self):
+        pass
+
+    def lent(self):
+        pass
+
+
+Other = collections.namedtuple("Other", "a b")
+Pair = collections.namedtuple("Pair", "a b")
+Named.lent.__qualname__ = "Somebody.else_"
+
+
+def say_names():
+    """The code objects that get a name, and "=" for those that must not."""
+    kept = Named.kept.__closure__[0].cell_contents
+    for function in (say_names, Named.plain, Named.static, Named.of_class.__func__, Named.value.fget,
+                     Named.value.fset, kept, Named.Inner.deep):
+        say("name", id(function.__code__), text(function.__code__.co_name), text(function.__qualname__))
+    for function in (Named.kept, Named.lent, Pair._replace, Other._replace):
+        say("name", id(function.__code__), text(function.__code__.co_name), "=")
+
+
 def objects():
     big = tuple(range(1000, 1007))
     say("type", id(types.CodeType))
@@ -141,6 +198,8 @@ def main():
     for code in codes():
         keep.append(code)
         say_code(code)
+    if (3, 7) <= sys.version_info < (3, 11):
+        say_names()
     if contextvars:
         context = contextvars.copy_context()
         say("context", id(context))
