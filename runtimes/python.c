@@ -15,6 +15,7 @@
 #include "runtimes/python_image.h"
 #include "runtimes/python_lines.h"
 #include "runtimes/python_merge.h"
+#include "runtimes/python_qualnames.h"
 #include "runtimes/runtime.h"
 
 #define MAX_CODES (1u << 16) /* code objects of one process that have names */
@@ -33,9 +34,10 @@ struct known_code {
 struct python {
 	const struct python_image *image; /* NULL: none was found in these mappings */
 	uint64_t bias;
-	uint32_t generation; /* of the mappings that were searched */
-	bool is_settled;     /* the kernel half knows all that there is to know */
-	struct mem *mem;     /* while a stack is explained */
+	uint32_t generation;		/* of the mappings that were searched */
+	bool is_settled;		/* the kernel half knows all that there is to know */
+	struct mem *mem;		/* while a stack is explained */
+	struct python_qualnames *names; /* NULL until one is looked for */
 	struct known_code *codes;
 	uint32_t n_codes, cap_codes;
 	uint32_t *slots; /* code's number + 1, by address and id; open addressing */
@@ -50,6 +52,7 @@ static void python_free(void *priv)
 		python_code_deinit(&py->codes[i].code);
 	free(py->codes);
 	free(py->slots);
+	python_qualnames_free(py->names);
 	free(py);
 }
 
@@ -221,8 +224,25 @@ static int grow(struct process *proc, struct python *py)
 	return 0;
 }
 
+/* What code objects do not say themselves to 3.10. */
+static void qualify(struct process *proc, struct python *py, struct known_code *known)
+{
+	size_t before;
+
+	if (py->image->layout.code.qualname)
+		return;
+	if (!py->names)
+		py->names = python_qualnames_new();
+	if (!py->names)
+		return;
+	before = python_qualnames_memory(py->names);
+	python_qualnames_apply(py->names, py->mem, &py->image->layout,
+			       py->image->runtime + py->bias, known->addr, &known->code);
+	proc->python_memory += python_qualnames_memory(py->names) - before;
+}
+
 /* From the process, if the code object is still the one that the kernel half saw. */
-static bool read_live(const struct process *proc, struct python *py, struct known_code *known)
+static bool read_live(struct process *proc, struct python *py, struct known_code *known)
 {
 	if (proc->exit_time_ns)
 		return false;
@@ -230,8 +250,10 @@ static bool read_live(const struct process *proc, struct python *py, struct know
 		py->mem = mem_live(proc->pid);
 	if (!py->mem || python_code_read(py->mem, &py->image->layout, known->addr, 0, &known->code))
 		return false;
-	if (known->code.identity == known->id)
+	if (known->code.identity == known->id) {
+		qualify(proc, py, known);
 		return true;
+	}
 	python_code_deinit(&known->code);
 	return false;
 }

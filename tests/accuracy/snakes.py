@@ -5,6 +5,7 @@ make accuracy GROUP=python: a program whose Python stacks are known (programs/sn
 there is. A sample is exact when its Python frames are those of a legal stack, and in order when the native
 frames stand between them where native code was between.
 """
+import operator
 import os
 import re
 import sys
@@ -31,8 +32,8 @@ def short(name):
 
 
 def legal(text, version):
-    """(Python frames root first, pattern of the whole stack). Up to 3.10 there are no qualified names, and
-    every call goes through native code."""
+    """(names each Python frame may have, root first, pattern of the whole stack). Up to 3.10 a name is only
+    qualified where that is certain, and every call goes through native code."""
     frames, order = [], []
     between = "(?:N )*"
     text = text.replace("@thread", "Thread._bootstrap;Thread._bootstrap_inner;Thread.run")
@@ -40,9 +41,9 @@ def legal(text, version):
         if part in ("~", "?"):
             between = "(?:N )+" if part == "~" else "(?:N )*"
             continue
-        name = part if version >= (3, 11) else short(part)
-        frames.append(name)
-        order.append(between + re.escape("P" + name) + " ")
+        names = [part] if version >= (3, 11) else [part, short(part)]
+        frames.append(names)
+        order.append(between + "P(?:" + "|".join(map(re.escape, names)) + ") ")
         between = "" if version >= (3, 11) else "(?:N )*"
     return Legal(tuple(frames), re.compile("".join(order) + "(?:N )*"))
 
@@ -73,7 +74,7 @@ def judge(stack, legals, leaves):
     text = "".join(("P" + name if is_python else "N") + " " for is_python, name in stack)
     mark = any(re.match(r"\[(truncated|broken|unknown Python)", name) for _, name in stack)
     for l in legals:
-        if l.frames == python and not mark:
+        if len(l.frames) == len(python) and all(map(operator.contains, l.frames, python)) and not mark:
             return "order" if l.order.fullmatch(text) else "exact"
     if not python:
         is_start = any(name.startswith("Py_InitializeFromConfig") for _, name in stack)
@@ -86,7 +87,7 @@ def judge(stack, legals, leaves):
 
 def score(path, output, version):
     legals, seconds = read_truth(output, version)
-    leaves = {short(l.frames[-1]) for l in legals}
+    leaves = {short(l.frames[-1][0]) for l in legals}
     profile = pprof.read(path)
     at = profile.sample_types.index(("samples", "count"))
     counts, missed, timed = Counter(), Counter(), 0
