@@ -3,13 +3,8 @@
 # A program whose every name is hostile, from the kernel to the file: its file, its process, its
 # threads, its functions, its perf map. Nothing of it may act in any output. Needs root and BPF.
 . "$(dirname "$0")/tap.sh"
-"$weft" doctor >"$work/out" 2>&1
-if [ $? = 3 ]; then
-	grep '^NO' "$work/out"
-	echo "1..0 # SKIP weft cannot profile here"
-	exit 77
-fi
-command -v python3 >/dev/null || { echo "1..0 # SKIP no python3 here"; exit 77; }
+needs_profiling
+needs_tool python3
 
 cat >"$work/hostile.c" <<'C'
 #define _GNU_SOURCE

@@ -2,12 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 # weft record against live processes: targets, ends, exit statuses, what it says. Needs root and BPF.
 . "$(dirname "$0")/tap.sh"
-"$weft" doctor >"$work/out" 2>&1
-if [ $? = 3 ]; then
-	grep '^NO' "$work/out"
-	echo "1..0 # SKIP weft cannot profile here"
-	exit 77
-fi
+needs_profiling
 out=$work/out.pb.gz
 pids=
 trap 'kill $pids 2>/dev/null; rm -rf "$work"' EXIT

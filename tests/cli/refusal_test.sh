@@ -2,12 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 # Where weft cannot sample or write, it says why and leaves nothing behind. Needs root and BPF.
 . "$(dirname "$0")/tap.sh"
-"$weft" doctor >"$work/out" 2>&1
-if [ $? = 3 ]; then
-	grep '^NO' "$work/out"
-	echo "1..0 # SKIP weft cannot profile here"
-	exit 77
-fi
+needs_profiling
 
 # An idle machine has no samples, and an empty profile fits a full disk.
 while :; do :; done &

@@ -2,11 +2,8 @@
 # SPDX-License-Identifier: Apache-2.0
 # weft symbolize: a stripped program's profile gets its names once there are debug files.
 . "$(dirname "$0")/tap.sh"
-"$weft" doctor >"$work/out" 2>&1
-if [ $? = 3 ] || ! command -v objcopy >/dev/null; then
-	echo "1..0 # SKIP weft cannot profile here, or there is no objcopy"
-	exit 77
-fi
+needs_profiling
+needs_tool objcopy
 
 cat >"$work/quiet.c" <<'C'
 #include <stdlib.h>

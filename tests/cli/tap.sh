@@ -24,6 +24,21 @@ skip() {
 	echo "ok $n_tests - $1 # SKIP $2"
 }
 
+# For tests that sample: skips all of them where that is not possible.
+needs_profiling() {
+	"$weft" doctor >"$work/out" 2>&1
+	[ $? = 3 ] || return
+	grep '^NO' "$work/out"
+	echo "1..0 # SKIP weft cannot profile here"
+	exit 77
+}
+
+needs_tool() {
+	command -v "$1" >/dev/null && return
+	echo "1..0 # SKIP no $1 here"
+	exit 77
+}
+
 # run ARGS...: weft with its output in $work/out and $work/err, its status in $status
 run() {
 	"$weft" "$@" >"$work/out" 2>"$work/err" </dev/null

@@ -3,13 +3,8 @@
 # Programs that lie about themselves in every way known to us, beside an honest one: weft lives, stays
 # small, ends, and is right about the honest one. Needs root and BPF.
 . "$(dirname "$0")/../cli/tap.sh"
-"$weft" doctor >"$work/out" 2>&1
-if [ $? = 3 ]; then
-	grep '^NO' "$work/out"
-	echo "1..0 # SKIP weft cannot profile here"
-	exit 77
-fi
-command -v python3 >/dev/null || { echo "1..0 # SKIP no python3 here"; exit 77; }
+needs_profiling
+needs_tool python3
 SEED=${SEED:-$$}
 echo "# SEED=$SEED"
 CPU_S=20	# of weft for each batch; what hangs is killed by the kernel then

@@ -2,12 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 # Targets do not notice that they are sampled: looked at before, during and after. Needs root and BPF.
 . "$(dirname "$0")/../cli/tap.sh"
-"$weft" doctor >"$work/out" 2>&1
-if [ $? = 3 ]; then
-	grep '^NO' "$work/out"
-	echo "1..0 # SKIP weft cannot profile here"
-	exit 77
-fi
+needs_profiling
 
 cat >"$work/target.c" <<'C'
 /* Works in two threads; says on SIGUSR1 which signals and interrupted calls there were before. */

@@ -3,12 +3,7 @@
 # SIGKILL of weft at random times: nothing stays in the kernel, no partial file appears, and targets
 # do not notice. Only what the killed process itself held is looked for: other profilers may run.
 . "$(dirname "$0")/../cli/tap.sh"
-"$weft" doctor >"$work/out" 2>&1
-if [ $? = 3 ]; then
-	grep '^NO' "$work/out"
-	echo "1..0 # SKIP weft cannot profile here"
-	exit 77
-fi
+needs_profiling
 N_KILLS=${N_KILLS:-12}
 RANDOM=${SEED:-$$}
 echo "# SEED=${SEED:-$$}"

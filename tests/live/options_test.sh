@@ -3,10 +3,7 @@
 # Options that reach into the kernel half: children left out, the cap of a copied stack, and tasks
 # that weft cannot walk. Needs root and BPF.
 . "$(dirname "$0")/../cli/tap.sh"
-if ! "$weft" doctor >/dev/null 2>&1; then
-	echo "1..0 # SKIP weft cannot profile here"
-	exit 77
-fi
+needs_profiling
 out=$work/out.pb.gz
 
 cat >"$work/spin.h" <<'C'

@@ -3,12 +3,7 @@
 # Pids that are used again and again by different programs, many times a second: no sample goes by
 # the name of another program. Needs root and BPF.
 . "$(dirname "$0")/../cli/tap.sh"
-"$weft" doctor >"$work/out" 2>&1
-if [ $? = 3 ]; then
-	grep '^NO' "$work/out"
-	echo "1..0 # SKIP weft cannot profile here"
-	exit 77
-fi
+needs_profiling
 N_ROUNDS=${N_ROUNDS:-50}
 
 # Four programs, each with a function of its own name at the same address, that run for 20 ms.

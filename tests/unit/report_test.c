@@ -24,18 +24,14 @@ static struct profile *service(void)
 static void check(const struct options *opt, int what, const char *expression, const char *expected)
 {
 	struct profile *p = service();
-	char *text = text_of(p, opt, what, expression);
 
-	assert_non_null(text);
-	assert_string_equal(text, expected);
-	free(text);
+	assert_text(p, opt, what, expression, expected);
 	profile_free(p);
 }
 
 static void setup(struct options *opt)
 {
-	unsetenv("COLUMNS");
-	options_init(opt);
+	text_options(opt);
 	opt->sample_type = "samples";
 }
 

@@ -10,18 +10,8 @@
 
 static void check(struct profile *p, const struct options *opt, const char *expected)
 {
-	char *text = text_of(p, opt, SHOW_TOP, NULL);
-
-	assert_non_null(text);
-	assert_string_equal(text, expected);
-	free(text);
+	assert_text(p, opt, SHOW_TOP, NULL, expected);
 	profile_free(p);
-}
-
-static void setup(struct options *opt)
-{
-	unsetenv("COLUMNS");
-	options_init(opt);
 }
 
 static void flat_is_the_leaf_and_cum_is_everybody(void **state)
@@ -30,7 +20,7 @@ static void flat_is_the_leaf_and_cum_is_everybody(void **state)
 	struct options opt;
 
 	(void)state;
-	setup(&opt);
+	text_options(&opt);
 	text_sample(p, "main;work", 60, 1);
 	text_sample(p, "main;idle", 30, 1);
 	text_sample(p, "main", 10, 1);
@@ -47,7 +37,7 @@ static void recursion_counts_once(void **state)
 	struct options opt;
 
 	(void)state;
-	setup(&opt);
+	text_options(&opt);
 	opt.sample_type = "samples";
 	text_sample(p, "main;fib;fib;fib", 3, 1);
 	text_sample(p, "main;fib", 1, 1);
@@ -63,7 +53,7 @@ static void inlined_functions_count_as_functions(void **state)
 	struct options opt;
 
 	(void)state;
-	setup(&opt);
+	text_options(&opt);
 	opt.sample_type = "samples";
 	text_sample(p, "main;work+inlined", 3, 1);
 	text_sample(p, "main;work+inlined;leaf", 1, 1);
@@ -81,7 +71,7 @@ static void rows_are_limited_and_the_rest_is_counted(void **state)
 	struct options opt;
 
 	(void)state;
-	setup(&opt);
+	text_options(&opt);
 	opt.sample_type = "samples";
 	opt.n_rows = 1;
 	text_sample(p, "main;a", 3, 1);
@@ -98,7 +88,7 @@ static void names_of_targets_cannot_write_to_the_terminal(void **state)
 	struct options opt;
 
 	(void)state;
-	setup(&opt);
+	text_options(&opt);
 	opt.sample_type = "samples";
 	text_sample(p, "evil\033[2J\n\xff", 1, 1);
 	check(p, &opt,
@@ -112,7 +102,7 @@ static void long_names_are_cut_at_the_width(void **state)
 	struct options opt;
 
 	(void)state;
-	setup(&opt);
+	text_options(&opt);
 	opt.sample_type = "samples";
 	setenv("COLUMNS", "60", 1);
 	text_sample(p,
@@ -132,7 +122,7 @@ static void an_empty_profile_has_an_empty_table(void **state)
 	struct options opt;
 
 	(void)state;
-	setup(&opt);
+	text_options(&opt);
 	check(p, &opt, "      Flat  Flat%    Sum%        Cum   Cum%  Name\n");
 }
 

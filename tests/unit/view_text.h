@@ -90,4 +90,20 @@ static inline char *text_of(const struct profile *p, const struct options *opt, 
 	return text;
 }
 
+static inline void assert_text(const struct profile *p, const struct options *opt, int what,
+			       const char *expression, const char *expected)
+{
+	char *text = text_of(p, opt, what, expression);
+
+	assert_non_null(text);
+	assert_string_equal(text, expected);
+	free(text);
+}
+
+static inline void text_options(struct options *opt)
+{
+	unsetenv("COLUMNS");
+	options_init(opt);
+}
+
 #endif
