@@ -50,6 +50,10 @@ for file in $sources; do
 	[ "$lines" -le 500 ] || say "$file has $lines lines: look for its second noun"
 done
 
+for file in tests/*/*_test.sh tests/*/*_test.py; do
+	[ -x "$file" ] || say "$file cannot be run: chmod +x"
+done
+
 # shellcheck disable=SC2086
 awk '
 	FNR == 1 { start = 0 }

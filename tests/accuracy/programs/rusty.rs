@@ -4,7 +4,6 @@
 use std::arch::asm;
 use std::cell::RefCell;
 use std::future::Future;
-use std::pin::pin;
 use std::sync::Arc;
 use std::task::{Context, Poll, Wake, Waker};
 
@@ -38,9 +37,12 @@ fn truth_clock() -> f64 {
 
 #[inline(never)]
 fn truth_add(legal: &'static str, seconds: f64) {
-    TRUTH.with_borrow_mut(|rows| match rows.iter_mut().find(|row| row.0 == legal) {
-        Some(row) => row.1 += seconds,
-        None => rows.push((legal, seconds)),
+    TRUTH.with(|cell| {
+        let mut rows = cell.borrow_mut();
+        match rows.iter_mut().find(|row| row.0 == legal) {
+            Some(row) => row.1 += seconds,
+            None => rows.push((legal, seconds)),
+        }
     });
 }
 
@@ -160,7 +162,7 @@ impl Wake for Nobody {
 fn block_on(n: u64) -> u64 {
     let waker = Waker::from(Arc::new(Nobody));
     let mut context = Context::from_waker(&waker);
-    let mut future = pin!(stage_one(n));
+    let mut future = Box::pin(stage_one(n));
     loop {
         if let Poll::Ready(r) = future.as_mut().poll(&mut context) {
             return r;
@@ -251,9 +253,9 @@ fn run(seconds: f64) {
 
 fn main() {
     run(std::env::args().nth(1).map_or(1.0, |a| a.parse().unwrap_or(1.0)));
-    TRUTH.with_borrow(|rows| {
+    TRUTH.with(|rows| {
         println!("legal 0 main;{{std}}rusty::main(;rusty::run)?");
-        for (legal, seconds) in rows {
+        for (legal, seconds) in rows.borrow().iter() {
             println!("legal {seconds:.6} {legal}");
         }
     });
