@@ -314,6 +314,13 @@ static bool is_suspect(int end)
 	return end == END_BAD_RULE || end == END_READ_FAULT || end == END_NOT_ADVANCING;
 }
 
+/* Does the kernel half know the process otherwise than it is? */
+static bool is_stale(struct live *l, struct process *proc, const struct wire_sample *s, int end)
+{
+	return process_recheck(l->processes, proc, is_suspect(end), s->n_code_pages) ||
+	       s->snapshot_reason == END_NO_PROCESS || s->snapshot_reason == END_NO_MAPPING;
+}
+
 /* The stack of n frames in l->frames. Over the budget a new one is a mark, so that the sample with
    its time and labels is not lost. */
 static uint32_t stack_of(struct live *l, struct process *proc, uint64_t time_ns, size_t n, int end,
@@ -350,9 +357,7 @@ static void add_sample(struct live *l, const struct queued_sample *q)
 	l->counters[end]++;
 	if (proc)
 		follower_sample(l->follower, proc, s->start_time_ns, s->time_ns,
-				process_recheck(l->processes, proc, is_suspect(end)) ||
-					s->snapshot_reason == END_NO_PROCESS ||
-					s->snapshot_reason == END_NO_MAPPING);
+				is_stale(l, proc, s, end));
 	profile_add(l->profile, stack_of(l, proc, s->time_ns, n, end, state),
 		    sample_labels_get(l->labels, s, proc, l->processes, state),
 		    s->time_ns + l->unix_offset_ns, values);

@@ -30,8 +30,10 @@ static __always_inline struct task_image sample_identify(struct wire_sample *sam
 	sample->ppid = leader->real_parent->tgid;
 	sample->start_time_ns = leader->start_boottime;
 	__builtin_memcpy(sample->comm, task->comm, sizeof(sample->comm));
-	if (image.has_mm)
+	if (image.has_mm) {
 		image.vdso = (__u64)mm->context.vdso;
+		sample->n_code_pages = mm->exec_vm;
+	}
 	return image;
 }
 
@@ -49,8 +51,10 @@ static __always_inline struct task_image sample_identify_by_helpers(struct wire_
 	sample->ppid = BPF_CORE_READ(leader, real_parent, tgid);
 	sample->start_time_ns = BPF_CORE_READ(leader, start_boottime);
 	bpf_get_current_comm(sample->comm, sizeof(sample->comm));
-	if (image.has_mm)
+	if (image.has_mm) {
 		image.vdso = (__u64)BPF_CORE_READ(mm, context.vdso);
+		sample->n_code_pages = BPF_CORE_READ(mm, exec_vm);
+	}
 	return image;
 }
 
