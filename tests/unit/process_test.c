@@ -121,9 +121,16 @@ static struct mapping *mapping_in_time(struct fixture *f, struct process *proc, 
 	return m;
 }
 
+/* So soon that the limit to the rate must hold: false on a machine that stalls. */
+static bool is_at_once(uint64_t since_ns)
+{
+	return now() - since_ns < 10000000;
+}
+
 static void unknown_pc_makes_the_maps_be_read_again(void **state)
 {
 	struct fixture *f = *state;
+	uint64_t begin_ns = now();
 	struct process *proc = find(f, getpid());
 	uint32_t generation = proc->generation;
 	void *code = mmap(NULL, 4096, PROT_READ | PROT_EXEC, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
@@ -141,7 +148,8 @@ static void unknown_pc_makes_the_maps_be_read_again(void **state)
 	/* Not again at once, nor for an address that is no code. */
 	assert_null(process_mapping(f->ps, proc, 0x1000));
 	assert_null(process_mapping(f->ps, proc, 0x1000));
-	assert_int_equal(processes_counters(f->ps)[MAPS_REREAD], 1);
+	if (is_at_once(begin_ns))
+		assert_int_equal(processes_counters(f->ps)[MAPS_REREAD], 1);
 	/* What is gone from there goes with the next reading that explains something. */
 	more = mmap(NULL, 4096, PROT_READ | PROT_EXEC, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
 	munmap(code, 4096);
@@ -168,6 +176,7 @@ static void lost_records_make_the_maps_be_read_again_once(void **state)
 	struct process *proc = find(f, getpid());
 	char *code = mmap(NULL, 4096, PROT_READ | PROT_EXEC, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 	const uint64_t *n_read = &processes_counters(f->ps)[MAPS_REREAD];
+	uint64_t begin_ns;
 
 	assert_false(process_recheck(f->ps, proc, false, 0));
 	assert_int_equal(*n_read, 0);
@@ -177,13 +186,15 @@ static void lost_records_make_the_maps_be_read_again_once(void **state)
 	assert_false(process_recheck(f->ps, proc, false, 0));
 	assert_int_equal(*n_read, 1);
 	/* Not even the limit to the rate holds it back. */
+	begin_ns = now();
 	munmap(code, 4096);
 	processes_lost(f->ps, 8);
 	assert_true(process_recheck(f->ps, proc, false, 0));
 	assert_null(process_known_mapping(f->ps, proc, (uintptr_t)code));
 	/* That holds for what is only suspect. */
 	assert_false(process_recheck(f->ps, proc, true, 0));
-	assert_int_equal(*n_read, 2);
+	if (is_at_once(begin_ns))
+		assert_int_equal(*n_read, 2);
 	for (int i = 0; i < 500 && *n_read == 2; i++) {
 		usleep(10000);
 		process_recheck(f->ps, proc, true, 0);
