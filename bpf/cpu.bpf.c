@@ -36,6 +36,7 @@ static __always_inline int tick(struct bpf_perf_event_data *ctx, struct scratch 
 
 	if (!length)
 		return TICK_LOST_ERROR;
+	s->is_entering = is_worth_period && !is_user_mode && PT_REGS_IS_ENTERING(&ctx->regs);
 	if (!jitter_takes(&s->cpu, length))
 		return TICK_SKIPPED;
 	pid_tgid = bpf_get_current_pid_tgid();

@@ -193,7 +193,7 @@ static __always_inline int sample_stack(void *ctx, const struct pt_regs *interru
 	} else {
 		if (!is_user_only)
 			sample->n_kernel = sample_kernel_frames(ctx, s);
-		has_user = image.has_mm && !sample_saved_regs(&s->user_regs) &&
+		has_user = image.has_mm && !s->is_entering && !sample_saved_regs(&s->user_regs) &&
 			   sample_set_regs(s, &s->user_regs);
 		if (has_user && !PT_REGS_IS_64BIT(&s->user_regs))
 			return TICK_UNSUPPORTED;
