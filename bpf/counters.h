@@ -59,6 +59,7 @@
 	X(MAPS_REREAD, "maps.reread", "times the mappings of a process were read again")  \
 	X(SYMBOLS_REFUSED, "symbols.refused",                                             \
 	  "perf maps or debug files refused by the safety rules")                         \
+	X(SAMPLES_UNREAD, "samples.unread", "left behind at the second ^C")               \
 	X(JIT_OVER_BUDGET, "jit.over_budget",                                             \
 	  "names of generated code forgotten to stay in the memory budget")               \
 	X(LABELS_OVER_BUDGET, "labels.over_budget",                                       \
