@@ -32,13 +32,15 @@ ${CC:-cc} -O1 -static -Wl,--build-id -o "$work/far" "$work/far.c" &&
 id=$(readelf -n "$work/far" | awk '/Build ID/ { print $3 }')
 chmod 755 "$work"
 mknod -m 666 "$work/device" c 10 229
-server= program=
-trap 'kill -9 $server $program 2>/dev/null; umount -l "$work/mnt" 2>/dev/null; rm -rf "$work"' EXIT
+job= server= program=
+trap 'kill -9 $job $server $program 2>/dev/null; umount -l "$work/mnt" 2>/dev/null; rm -rf "$work"' EXIT
 
 start() {	# [root]
 	mkdir -p "$work/mnt"
 	chmod 777 "$work/mnt"
-	"$work/fuse" "$work/device" "$work/mnt" "$work/far" "$@" >"$work/said" 2>"$work/err" &
+	: >"$work/said"	# of the one before
+	"$work/fuse" "$work/device" "$work/mnt" "$work/far" "$@" >>"$work/said" 2>"$work/err" &
+	job=$!
 	for _ in $(seq 100); do
 		server=$(awk '$1 == "server" { print $2 }' "$work/said")
 		program=$(awk '$1 == "program" { print $2 }' "$work/said")
@@ -49,7 +51,8 @@ start() {	# [root]
 }
 
 stop() {
-	kill -9 "$server" "$program" 2>/dev/null
+	# shellcheck disable=SC2086
+	kill -9 $job $server $program 2>/dev/null
 	wait 2>/dev/null
 	umount -l "$work/mnt" 2>/dev/null
 }
