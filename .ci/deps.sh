@@ -13,28 +13,28 @@ what=${1:-build}
 apt_build="gcc make clang llvm bpftool libbpf-dev libelf-dev libdw-dev libdebuginfod-dev
 	libiberty-dev zlib1g-dev libzstd-dev liblzma-dev libcap-dev libjansson-dev"
 apt_test="g++ dwz libcmocka-dev libclang-rt-dev clang-format python3 chromium elfutils binutils xz-utils
-	musl-tools lld zsh fish groff-base"
+	musl-tools lld zsh fish groff-base rustc"
 apt_demo="python3"
-apt_bench="linux-perf rustc redis-server redis-tools sqlite3 zstd ffmpeg openssl"
+apt_bench="linux-perf redis-server redis-tools sqlite3 zstd ffmpeg openssl"
 
 dnf_build="gcc make clang llvm bpftool libbpf-devel elfutils-libelf-devel elfutils-devel
 	elfutils-debuginfod-client-devel binutils-devel zlib-devel libzstd-devel xz-devel libcap-devel jansson-devel"
 dnf_test="gcc-c++ libcmocka-devel compiler-rt clang-tools-extra python3 chromium elfutils binutils xz musl-gcc lld
-	zsh fish groff-base"
+	zsh fish groff-base rust"
 dnf_demo="python3"
-dnf_bench="perf rust redis sqlite zstd ffmpeg-free openssl"
+dnf_bench="perf redis sqlite zstd ffmpeg-free openssl"
 
 apk_build="gcc make clang llvm bpftool libbpf-dev elfutils-dev binutils-dev zlib-dev zstd-dev xz-dev
 	libcap-dev jansson-dev musl-dev linux-headers"
 apk_test="g++ cmocka-dev compiler-rt clang-extra-tools python3 chromium elfutils binutils xz lld
-	zsh fish groff"
+	zsh fish groff rust"
 apk_demo="python3"
-apk_bench="perf rust redis sqlite zstd ffmpeg openssl"
+apk_bench="perf redis sqlite zstd ffmpeg openssl"
 
 pacman_build="gcc make clang llvm bpf libbpf libelf binutils zlib zstd xz libcap jansson"
-pacman_test="cmocka compiler-rt python chromium elfutils musl lld zsh fish groff"
+pacman_test="cmocka compiler-rt python chromium elfutils musl lld zsh fish groff rust"
 pacman_demo="python"
-pacman_bench="perf rust valkey sqlite zstd ffmpeg openssl"
+pacman_bench="perf valkey sqlite zstd ffmpeg openssl"
 
 as_root() {
 	if [ "$(id -u)" = 0 ]; then

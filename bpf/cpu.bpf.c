@@ -5,7 +5,9 @@
  * A hardware counter ticks in an NMI, which can interrupt everything, process_fork too. Nothing is
  * shared that could be half done: what is written (scratch slot, jitter, counters) only ticks
  * touch, and a CPU's ticks do not interrupt each other; maps that others write are only looked up
- * in, without a lock; the ring refuses where its lock is held, which is counted as lost.
+ * in, without a lock; the ring refuses where its lock is held, which is counted as lost. Reading
+ * user memory is allowed in an NMI; kernels from 5.18 to 6.3 without the fix of
+ * copy_from_user_nofault() may hang in it, in other interrupts too.
  */
 #include "bpf/maps.bpf.h"
 #include "bpf/jitter.bpf.h"
@@ -45,6 +47,7 @@ static __always_inline int tick(struct bpf_perf_event_data *ctx, struct scratch 
 		return TICK_FILTERED;
 	if (is_kernel_only && is_user_mode)
 		return TICK_FILTERED;
+	s->is_entering = is_worth_period && !is_user_mode && PT_REGS_IS_ENTERING(&ctx->regs);
 	return sample_take(ctx, is_user_mode ? &ctx->regs : NULL, sample_weight(ctx, length),
 			   is_worth_period ? WIRE_CYCLES : WIRE_CPU, s);
 }

@@ -267,9 +267,10 @@ size_t kernel_half_programs(const struct kernel_half *k, struct live_program *ou
 
 		if (bpf_obj_get_info_by_fd(bpf_program__fd(programs[i]), &info, &len))
 			continue;
-		out[n++] = (struct live_program){ .name = bpf_program__name(programs[i]),
-						  .run_time_ns = info.run_time_ns,
-						  .run_cnt = info.run_cnt };
+		out[n] = (struct live_program){ .run_time_ns = info.run_time_ns,
+						.run_cnt = info.run_cnt };
+		snprintf(out[n].name, sizeof(out[n].name), "%s", bpf_program__name(programs[i]));
+		n++;
 	}
 	return n;
 }

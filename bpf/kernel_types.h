@@ -13,6 +13,7 @@ typedef struct {
 } mm_context_t;
 
 struct mm_struct {
+	unsigned long exec_vm;
 	mm_context_t context;
 };
 

@@ -21,6 +21,7 @@
 #include "bpf/unwind_maps.h"
 #include "bpf/wakeup.h"
 #include "core/clock.h"
+#include "core/hurry.h"
 #include "core/log.h"
 #include "core/options.h"
 #include "core/profile.h"
@@ -65,7 +66,8 @@ struct live {
 	bool is_stopped;
 	struct priority priority;
 	uint64_t open_ns, start_ns, first_sample_ns, last_expire_ns;
-	uint64_t unix_offset_ns;       /* CLOCK_REALTIME - CLOCK_MONOTONIC */
+	uint64_t unix_offset_ns; /* CLOCK_REALTIME - CLOCK_MONOTONIC */
+	uint64_t n_added;
 	uint64_t counters[N_COUNTERS]; /* what is counted here and nowhere else */
 	struct wire_frame frames[MAX_STACK];
 	uint32_t locations[MAX_EXPLAINED];
@@ -319,6 +321,14 @@ static bool is_suspect(int end)
 	return end == END_BAD_RULE || end == END_READ_FAULT || end == END_NOT_ADVANCING;
 }
 
+/* Does the kernel half know the process otherwise than it is? */
+static bool is_stale(struct live *l, struct process *proc, const struct wire_sample *s, int end)
+{
+	return process_recheck(l->processes, proc, is_suspect(end), s->n_code_pages) ||
+	       python_settles(l->processes, proc) || s->snapshot_reason == END_NO_PROCESS ||
+	       s->snapshot_reason == END_NO_MAPPING;
+}
+
 /* The stack as it was walked. Over the budget a new one is a mark, so that the sample with
    its time and labels is not lost. */
 static uint32_t stack_of(struct live *l, struct process *proc, uint64_t time_ns,
@@ -357,13 +367,11 @@ static void add_sample(struct live *l, const struct queued_sample *q)
 	l->counters[walked.end]++;
 	if (proc)
 		follower_sample(l->follower, proc, s->start_time_ns, s->time_ns,
-				process_recheck(l->processes, proc, is_suspect(walked.end)) ||
-					python_settles(l->processes, proc) ||
-					s->snapshot_reason == END_NO_PROCESS ||
-					s->snapshot_reason == END_NO_MAPPING);
+				is_stale(l, proc, s, walked.end));
 	profile_add(l->profile, stack_of(l, proc, s->time_ns, &walked, state),
 		    sample_labels_get(l->labels, q, proc, l->processes, state),
 		    s->time_ns + l->unix_offset_ns, values);
+	l->n_added++;
 	if (!l->first_sample_ns)
 		l->first_sample_ns = s->time_ns;
 }
@@ -372,7 +380,7 @@ static void add_sample(struct live *l, const struct queued_sample *q)
 static void merge(struct live *l, uint64_t until_ns)
 {
 	processes_lost(l->processes, sideband_lost(l->sideband));
-	for (;;) {
+	while (!hurry_is_on()) {
 		const struct process_event *ev;
 		struct queued_sample q;
 		uint64_t sample_ns;
@@ -475,6 +483,8 @@ size_t live_finish(struct source *src, struct profile *p, bool (*is_stopped)(voi
 	if (l->explain)
 		n_left = explain_symbolize(l->explain, is_stopped);
 	live_counters(src, counters);
+	if (hurry_is_on() && counters[TICK_SAMPLED] > l->n_added)
+		counters[SAMPLES_UNREAD] = counters[TICK_SAMPLED] - l->n_added;
 	for (int i = 0; i < N_COUNTERS; i++)
 		profile_count(p, names[i], counters[i]);
 	sampler_end_profile(l->kernel.sampler, p);

@@ -28,7 +28,7 @@ size_t live_finish(struct source *src, struct profile *p, bool (*is_stopped)(voi
 void live_counters(struct source *src, uint64_t counters[N_COUNTERS]);
 
 struct live_program {
-	const char *name;
+	char name[32];		       /* outlives the source */
 	uint64_t run_time_ns, run_cnt; /* 0 unless options.stats asked the kernel to count */
 };
 

@@ -54,7 +54,8 @@ struct scratch {
 	__u64 missed;	    /* the address that was looked for last and not in it */
 	__u8 window[STACK_WINDOW];
 	__u32 is_busy;
-	__u32 is_exec; /* inside execve: the user registers may be of the image before */
+	__u32 is_entering; /* the kernel has not saved the user registers yet: an NMI */
+	__u32 is_exec;	   /* inside execve: the user registers may be of the image before */
 #pragma clang diagnostic ignored "-Wgnu-variable-sized-type-not-at-end"
 	struct wire_sample sample;
 	struct wire_frame frames[MAX_FRAMES]; /* follow the sample on the wire too */

@@ -31,8 +31,10 @@ static __always_inline struct task_image sample_identify(struct wire_sample *sam
 	sample->ppid = leader->real_parent->tgid;
 	sample->start_time_ns = leader->start_boottime;
 	__builtin_memcpy(sample->comm, task->comm, sizeof(sample->comm));
-	if (image.has_mm)
+	if (image.has_mm) {
 		image.vdso = (__u64)mm->context.vdso;
+		sample->n_code_pages = mm->exec_vm;
+	}
 	return image;
 }
 
@@ -50,8 +52,10 @@ static __always_inline struct task_image sample_identify_by_helpers(struct wire_
 	sample->ppid = BPF_CORE_READ(leader, real_parent, tgid);
 	sample->start_time_ns = BPF_CORE_READ(leader, start_boottime);
 	bpf_get_current_comm(sample->comm, sizeof(sample->comm));
-	if (image.has_mm)
+	if (image.has_mm) {
 		image.vdso = (__u64)BPF_CORE_READ(mm, context.vdso);
+		sample->n_code_pages = BPF_CORE_READ(mm, exec_vm);
+	}
 	return image;
 }
 
@@ -191,7 +195,7 @@ static __always_inline int sample_stack(void *ctx, const struct pt_regs *interru
 	} else {
 		if (!is_user_only)
 			sample->n_kernel = sample_kernel_frames(ctx, s);
-		has_user = image.has_mm && !sample_saved_regs(&s->user_regs) &&
+		has_user = image.has_mm && !s->is_entering && !sample_saved_regs(&s->user_regs) &&
 			   sample_set_regs(s, &s->user_regs);
 		if (has_user && !PT_REGS_IS_64BIT(&s->user_regs))
 			return TICK_UNSUPPORTED;

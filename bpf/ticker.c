@@ -40,29 +40,34 @@ static uint64_t next_random(struct ticker *t)
 	return t->random;
 }
 
-static void fill_attr(struct perf_event_attr *attr, const struct tick_event *event,
-		      uint64_t tick_ns)
+static uint64_t choose_length(const struct ticker *t, struct ticker_cpu *cpu)
 {
-	*attr = (struct perf_event_attr){
-		.type = event->type,
-		.size = sizeof(*attr),
-		.config = event->config,
-		.disabled = 1,
-	};
-	if (event->is_frequency) {
-		attr->freq = 1;
-		attr->sample_freq = NS_PER_S / tick_ns;
-	} else {
-		attr->sample_period = tick_ns;
-	}
-	/* Only the software clock ticks while a CPU is idle, and some counters refuse this. */
-	attr->exclude_idle = event->type == PERF_TYPE_SOFTWARE;
+	double part = (double)(cpu->choice += GOLDEN) / 18446744073709551616.0;
+	uint64_t tick_ns = (uint64_t)((double)t->tick_ns / (1 + SPREAD * (2 * part - 1)));
+
+	if (t->is_fixed)
+		return t->tick_ns;
+	return tick_ns < MIN_TICK_NS ? MIN_TICK_NS : tick_ns;
 }
 
-static int open_cpu(struct perf_event_attr *attr, int cpu, int prog_fd)
+static int open_cpu(const struct tick_event *event, uint64_t tick_ns, int cpu, int prog_fd)
 {
-	int fd = (int)syscall(SYS_perf_event_open, attr, -1, cpu, -1, PERF_FLAG_FD_CLOEXEC);
+	struct perf_event_attr attr = {
+		.type = event->type,
+		.size = sizeof(attr),
+		.config = event->config,
+		.disabled = 1,
+		.freq = event->is_frequency,
+		/* Only the software clock ticks while a CPU is idle; some counters refuse this. */
+		.exclude_idle = event->type == PERF_TYPE_SOFTWARE,
+	};
+	int fd;
 
+	if (event->is_frequency)
+		attr.sample_freq = NS_PER_S / tick_ns;
+	else
+		attr.sample_period = tick_ns;
+	fd = (int)syscall(SYS_perf_event_open, &attr, -1, cpu, -1, PERF_FLAG_FD_CLOEXEC);
 	if (fd < 0)
 		return errno == EACCES ? -EPERM : -errno;
 	if (ioctl(fd, PERF_EVENT_IOC_SET_BPF, prog_fd) < 0) {
@@ -84,8 +89,6 @@ static int map_lengths(struct ticker *t, int n_cpus, int fd)
 		return -errno;
 	t->lengths = at;
 	t->map_len = len;
-	for (int cpu = 0; cpu < n_cpus; cpu++)
-		t->lengths[cpu].tick_ns = t->tick_ns;
 	return 0;
 }
 
@@ -105,12 +108,10 @@ int ticker_open(struct ticker *t, const struct tick_event *event, uint64_t sampl
 		int lengths_fd)
 {
 	int n_cpus = cpus_possible(), err;
-	struct perf_event_attr attr;
 
 	*t = (struct ticker){ .tick_ns = mean_tick(event, sample_ns),
 			      .is_fixed = event->is_frequency,
 			      .random = clock_ns(CLOCK_MONOTONIC) | 1 };
-	fill_attr(&attr, event, t->tick_ns);
 	err = map_lengths(t, n_cpus, lengths_fd);
 	if (err)
 		return err;
@@ -118,14 +119,15 @@ int ticker_open(struct ticker *t, const struct tick_event *event, uint64_t sampl
 	if (!t->cpus)
 		return -ENOMEM;
 	for (int cpu = 0; cpu < n_cpus; cpu++) {
-		int fd = open_cpu(&attr, cpu, prog_fd);
+		struct ticker_cpu new = { .cpu = cpu, .choice = next_random(t) };
 
-		if (fd == -ENODEV)
+		t->lengths[cpu].tick_ns = choose_length(t, &new);
+		new.fd = open_cpu(event, t->lengths[cpu].tick_ns, cpu, prog_fd);
+		if (new.fd == -ENODEV)
 			continue; /* the CPU is offline */
-		if (fd < 0)
-			return fd;
-		t->cpus[t->n_cpus++] =
-			(struct ticker_cpu){ .fd = fd, .cpu = cpu, .choice = next_random(t) };
+		if (new.fd < 0)
+			return new.fd;
+		t->cpus[t->n_cpus++] = new;
 	}
 	return 0;
 }
@@ -172,13 +174,9 @@ void ticker_close(struct ticker *t)
 static void change_length(const struct ticker *t, struct ticker_cpu *cpu)
 {
 	struct tick_length *length = &t->lengths[cpu->cpu];
-	double part = (double)(cpu->choice += GOLDEN) / 18446744073709551616.0;
-	uint64_t tick_ns = (uint64_t)((double)t->tick_ns / (1 + SPREAD * (2 * part - 1)));
-	uint64_t now;
+	uint64_t tick_ns = choose_length(t, cpu);
+	uint64_t now = move_grid(cpu, PERF_EVENT_IOC_PERIOD, &tick_ns);
 
-	if (tick_ns < MIN_TICK_NS)
-		tick_ns = MIN_TICK_NS;
-	now = move_grid(cpu, PERF_EVENT_IOC_PERIOD, &tick_ns);
 	if (!now)
 		return; /* nothing has changed, then */
 	length->cut_ns = (now - cpu->since_ns) % length->tick_ns;

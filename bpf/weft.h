@@ -66,11 +66,11 @@ struct wire_sample {
 	__u64 weight; /* what it is worth in the sampler's unit; cpu: the sampling period in ns */
 	__u32 pid, tid, ppid, cpu;
 	__u16 n_kernel, n_user;
-	__u16 end;	       /* enum counter: why the user walk ended */
-	__u16 n_pages;	       /* snapshot pages sent, when end is END_SNAPSHOT */
-	__u16 snapshot_reason; /* enum counter: why the kernel half could not go on */
-	__u16 sampler;	       /* enum wire_sampler */
-	__u32 pad;
+	__u16 end;		  /* enum counter: why the user walk ended */
+	__u16 n_pages;		  /* snapshot pages sent, when end is END_SNAPSHOT */
+	__u16 snapshot_reason;	  /* enum counter: why the kernel half could not go on */
+	__u16 sampler;		  /* enum wire_sampler */
+	__u32 n_code_pages;	  /* the process has, executable and not writable */
 	char comm[WIRE_COMM_LEN]; /* of the thread */
 	/* Where the kernel half stopped: registers to go on with when end is END_SNAPSHOT. The
 	   first n_user frames are walked already; regs describe the next frame to push. Bits of

@@ -10,6 +10,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "core/hurry.h"
 #include "core/scoped.h"
 
 /* Waits for its byte and becomes the command. */
@@ -99,7 +100,7 @@ bool child_wait(struct child *c, bool asks)
 		return reap(c, 0);
 	if (!child_has_ended(c))
 		kill(c->pid, SIGTERM);
-	for (int i = 0; i < CHILD_PATIENCE_S * 50 && !child_has_ended(c); i++)
+	for (int i = 0; i < CHILD_PATIENCE_S * 50 && !child_has_ended(c) && !hurry_is_on(); i++)
 		nanosleep(&moment, NULL);
 	return child_has_ended(c);
 }

@@ -22,8 +22,8 @@ struct child {
 int child_start(struct child *c, char **command); /* 0 or a negative errno */
 int child_go(struct child *c);			  /* 0, or the negative errno of exec */
 bool child_has_ended(struct child *c);		  /* does not wait */
-/* Waits for its end: with asks after a SIGTERM, no longer than CHILD_PATIENCE_S; else as long as no
-   signal is caught. False: it is still running. */
+/* Waits for its end: with asks after a SIGTERM, no longer than CHILD_PATIENCE_S and not in a hurry;
+   else as long as no signal is caught. False: it is still running. */
 bool child_wait(struct child *c, bool asks);
 /* As a shell would say it: 128+n when a signal ended it. */
 int child_exit_status(const struct child *c);

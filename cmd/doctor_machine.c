@@ -148,13 +148,15 @@ static void check_jit(struct machine *m, struct finding *f)
 			    "off: BPF programs are interpreted, a sample costs several times more");
 }
 
-static int try_perf_event(void)
+/* The errno with which the kernel refuses an event, or 0. */
+static int try_event(uint32_t type, uint64_t config)
 {
 	struct perf_event_attr attr = {
-		.type = PERF_TYPE_SOFTWARE,
+		.type = type,
 		.size = sizeof(attr),
-		.config = PERF_COUNT_SW_CPU_CLOCK,
-		.sample_period = 1000000000,
+		.config = config,
+		.sample_freq = 1,
+		.freq = 1,
 		.disabled = 1,
 	};
 	int fd = (int)syscall(SYS_perf_event_open, &attr, -1, 0, -1, PERF_FLAG_FD_CLOEXEC);
@@ -168,7 +170,7 @@ static int try_perf_event(void)
 static void check_perf_events(struct machine *m, struct finding *f)
 {
 	long rate = machine_number(m, "/proc/sys/kernel/perf_event_max_sample_rate", 100000);
-	int err = m->is_real ? try_perf_event() : 0;
+	int err = m->is_real ? try_event(PERF_TYPE_SOFTWARE, PERF_COUNT_SW_CPU_CLOCK) : 0;
 
 	if (!machine_has(m, "/proc/sys/kernel/perf_event_paranoid") || err == ENOSYS)
 		finding_set(f, FINDING_NO,
@@ -188,32 +190,15 @@ static void check_perf_events(struct machine *m, struct finding *f)
 		finding_set(f, FINDING_OK, "", "cpu-clock works");
 }
 
-/* The errno with which the kernel refuses to count cycles, or 0. */
-static int try_cycles(void)
-{
-	struct perf_event_attr attr = {
-		.type = PERF_TYPE_HARDWARE,
-		.size = sizeof(attr),
-		.config = PERF_COUNT_HW_CPU_CYCLES,
-		.sample_freq = 1,
-		.freq = 1,
-		.disabled = 1,
-	};
-	int fd = (int)syscall(SYS_perf_event_open, &attr, -1, 0, -1, PERF_FLAG_FD_CLOEXEC);
-
-	if (fd < 0)
-		return errno;
-	close(fd);
-	return 0;
-}
-
 /* Hybrid machines have a counter for each kind of core. */
 static void check_cycles(struct machine *m, struct finding *f)
 {
 	bool has = machine_has(m, "/sys/bus/event_source/devices/cpu") ||
 		   machine_has(m, "/sys/bus/event_source/devices/cpu_core");
-	int err = m->is_real ? try_cycles() : has ? 0 : ENOENT;
+	int err = has ? 0 : ENOENT;
 
+	if (m->is_real)
+		err = try_event(PERF_TYPE_HARDWARE, PERF_COUNT_HW_CPU_CYCLES);
 	if (err == EACCES || err == EPERM)
 		finding_set(f, FINDING_OK, "", "not permitted to look; `-e cpu` does without");
 	else if (err)

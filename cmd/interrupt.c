@@ -4,6 +4,8 @@
 #include <signal.h>
 #include <stddef.h>
 
+#include "core/hurry.h"
+
 static volatile sig_atomic_t count, typed;
 
 static void on_interrupt(int sig, siginfo_t *info, void *context)
@@ -11,6 +13,8 @@ static void on_interrupt(int sig, siginfo_t *info, void *context)
 	(void)context;
 	typed = info->si_code == SI_KERNEL;
 	count = count + 1;
+	if (count == 2)
+		hurry_set(true);
 	if (count < 3)
 		return;
 	signal(sig, SIG_DFL);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * ^C for a recording: the first stops it, the second skips what is still under way, the third ends
- * weft at once. SIGTERM and SIGHUP count as ^C.
+ * ^C for a recording: the first stops it, the second skips what is still under way (core/hurry.h),
+ * the third ends weft at once. SIGTERM and SIGHUP count as ^C.
  */
 #ifndef CMD_INTERRUPT_H
 #define CMD_INTERRUPT_H

@@ -1,10 +1,23 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <malloc.h>
 #include <stdio.h>
 #include <string.h>
 
 #include "cmd/verb.h"
 #include "core/log.h"
 #include "core/scoped.h"
+
+#define OWN_MAPPING_LEN (256 << 10)
+
+/* Large tables grow and go. In mappings of their own they grow without a copy, which would be there
+   twice for a moment, and go back to the system; by itself glibc stops doing so with the first
+   large one that is freed. */
+static void keep_memory_small(void)
+{
+#ifdef __GLIBC__
+	mallopt(M_MMAP_THRESHOLD, OWN_MAPPING_LEN);
+#endif
+}
 
 static int usage(const char *verb, const char *why)
 {
@@ -89,6 +102,7 @@ int main(int argc, char **argv)
 	v = verb_find(name);
 	if (!v)
 		return no_such_verb(name);
+	keep_memory_small();
 	options_init(&opt);
 	status = run(v, argv + 2, &opt);
 	options_deinit(&opt);

@@ -247,8 +247,8 @@ static bool wait_for_command(struct recording *r, bool asks)
 	if (asks) {
 		if (child_wait(&r->child, true))
 			return true;
-		log_error("%s (pid %d) is still running %d s after SIGTERM", r->opt.command[0],
-			  r->child.pid, CHILD_PATIENCE_S);
+		log_error("%s (pid %d) is still running after SIGTERM", r->opt.command[0],
+			  r->child.pid);
 		return false;
 	}
 	if (!child_has_ended(&r->child))

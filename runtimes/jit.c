@@ -11,6 +11,7 @@
 
 #include "bpf/counters.h"
 #include "core/clock.h"
+#include "core/hurry.h"
 #include "core/log.h"
 #include "core/profile.h"
 #include "runtimes/files.h"
@@ -230,7 +231,7 @@ static void name_late(struct runtime *rt, const struct unnamed *u)
 {
 	struct profile *p = rt->env->profile;
 	struct jit *jit = u->proc->jit;
-	const char *name = find_name(jit, u->pc, UINT64_MAX);
+	const char *name = hurry_is_on() ? NULL : find_name(jit, u->pc, UINT64_MAX);
 	struct line line = line_of(p, jit, u->pc, name ? name : "[unknown anon]");
 
 	profile_set_lines(p, u->location, &line, 1, 0);
@@ -249,13 +250,15 @@ static void name_waiting(struct runtime *rt, const struct process *proc)
 			list->items[n_left++] = *u;
 			continue;
 		}
-		refresh(rt->env, u->proc, u->proc->jit);
+		if (!hurry_is_on())
+			refresh(rt->env, u->proc, u->proc->jit);
 		name_late(rt, u);
 	}
 	list->n = n_left;
 }
 
-/* Not to be stopped: these names are gone with the process, and the maps were read already. */
+/* What is not named yet will never be: these names are gone with the process. So nothing is left
+   for later, and in a hurry the rest stays unknown. */
 static size_t symbolize_jit(struct runtime *rt, bool (*is_stopped)(void))
 {
 	(void)is_stopped;

@@ -186,6 +186,26 @@ int mappings_assign(struct process *proc, const struct mapping *list, size_t n)
 	return 1;
 }
 
+static size_t count_files(const struct mapping *list, size_t n)
+{
+	size_t n_files = 0;
+
+	for (size_t i = 0; i < n; i++)
+		n_files += list[i].kind == MAPPING_FILE;
+	return n_files;
+}
+
+bool mappings_have_files(const struct process *proc, const struct mapping *list, size_t n)
+{
+	for (size_t i = 0; i < n; i++) {
+		const struct mapping *known = mappings_find(proc, list[i].start);
+
+		if (list[i].kind == MAPPING_FILE && (!known || !is_same(known, &list[i])))
+			return false;
+	}
+	return count_files(list, n) == count_files(proc->mappings, proc->n_mappings);
+}
+
 size_t mappings_memory(const struct process *proc)
 {
 	const struct mapping_array *a = array_of(proc);

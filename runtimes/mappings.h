@@ -27,6 +27,8 @@ int mappings_add(struct process *proc, const struct mapping *m);
 /* Makes the mappings exactly list (sorted, no overlaps; copied); keeps what is known of those that
    are the same. 1 changed, 0 not, -ENOMEM. */
 int mappings_assign(struct process *proc, const struct mapping *list, size_t n);
+/* Are the files in list mapped as they are known to be, and no others known? */
+bool mappings_have_files(const struct process *proc, const struct mapping *list, size_t n);
 /* The mapping of a pc, or NULL. */
 struct mapping *mappings_find(const struct process *proc, uint64_t pc);
 /* Bytes of the array; shared ones count in each process in part. */

@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "core/hurry.h"
 #include "core/profile.h"
 #include "core/array.h"
 #include "runtimes/process.h"
@@ -137,6 +138,8 @@ static size_t symbolize_native(struct runtime *rt, bool (*is_stopped)(void))
 		size_t n = object_symbolize(u->object, u->address, rt->env->profile, lines,
 					    MAX_INLINE_DEPTH, &flags);
 
+		if (hurry_is_on())
+			break; /* half of a file's names may be the wrong ones */
 		profile_set_lines(rt->env->profile, u->location, lines, n, flags);
 	}
 	native->n -= done;

@@ -74,6 +74,7 @@ void table_drop_image(struct processes *ps, struct entry *e)
 	e->p.serial = processes_unique(ps);
 	e->p.is_from_proc = e->p.has_credentials = false;
 	e->reread_at_ns = e->reread_wait_ns = e->replaced_ns = 0;
+	e->has_beyond = false;
 }
 
 static void entry_free(struct processes *ps, struct entry *e)

@@ -102,8 +102,10 @@ struct mapping *process_mapping(struct processes *ps, struct process *proc, uint
 /* The same for an address that need not be a pc: never reads the maps again. */
 struct mapping *process_known_mapping(struct processes *ps, struct process *proc, uint64_t pc);
 /* For a process that was sampled: reads its maps again (rate limited) when a walk through it is
-   suspect, and once after records of the kernel's were lost. True when they changed. */
-bool process_recheck(struct processes *ps, struct process *proc, bool is_suspect);
+   suspect or code went away without a record, and once after records of the kernel's were lost.
+   n_code_pages: what the kernel counts of it, 0 unknown. True when the mappings changed. */
+bool process_recheck(struct processes *ps, struct process *proc, bool is_suspect,
+		     uint32_t n_code_pages);
 /* Says how many records the kernel lost so far. */
 void processes_lost(struct processes *ps, uint64_t n);
 /* Opens the files of all mappings now, so that they are there when the process is gone: for

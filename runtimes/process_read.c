@@ -13,6 +13,9 @@
 /* Between two readings of a process's maps; doubled while they change nothing. */
 #define REREAD_MIN_NS (10 * UINT64_C(1000000))
 #define REREAD_MAX_NS NS_PER_S
+/* The same when it is only the number of code pages that changes. */
+#define CHECK_MAX_NS (16 * NS_PER_S)
+#define PAGE 4096
 /* Reading takes at most this share of the time: 1 of 50. */
 #define REREAD_COST_FACTOR 50
 /* A program that replaced another is believed without its exec event after that long. */
@@ -118,9 +121,10 @@ static bool is_same_program(const struct entry *e, const struct reading *r)
 /*
  * The maps show what is there now, samples and events are from a little earlier. So they are taken
  * only when they explain the pc that was asked for, and not when the program was replaced
- * meanwhile: its exec event is on the way, unless it was lost.
+ * meanwhile: its exec event is on the way, unless it was lost. is_for_files: nor when only
+ * generated code is elsewhere.
  */
-static int read_again(struct processes *ps, struct entry *e, uint64_t pc)
+static int read_again(struct processes *ps, struct entry *e, uint64_t pc, bool is_for_files)
 {
 	struct reading r = { .ps = ps };
 	int err = table_is_alive(ps, e) ? read_list(ps, e, &r) : -ESRCH;
@@ -136,7 +140,8 @@ static int read_again(struct processes *ps, struct entry *e, uint64_t pc)
 		if (now - e->replaced_ns < LOST_EXEC_NS)
 			return 0;
 		table_drop_image(ps, e);
-	} else if (pc && !is_mapped(&r, pc)) {
+	} else if ((pc && !is_mapped(&r, pc)) ||
+		   (is_for_files && mappings_have_files(&e->p, r.list, r.n))) {
 		return 0;
 	}
 	return assign(ps, e, &r);
@@ -151,7 +156,7 @@ bool table_read_again(struct processes *ps, struct entry *e, uint64_t pc)
 	if (e->reread_at_ns && clock_ns(CLOCK_MONOTONIC_COARSE) < e->reread_at_ns)
 		return false;
 	start = clock_ns(CLOCK_MONOTONIC);
-	err = read_again(ps, e, pc);
+	err = read_again(ps, e, pc, false);
 	end = clock_ns(CLOCK_MONOTONIC);
 	cost = (end - start) * REREAD_COST_FACTOR;
 	e->reread_wait_ns = err > 0 ? REREAD_MIN_NS : e->reread_wait_ns * 2;
@@ -163,18 +168,63 @@ bool table_read_again(struct processes *ps, struct entry *e, uint64_t pc)
 	return err > 0;
 }
 
+static int64_t beyond_mappings(struct entry *e, uint32_t n_code_pages)
+{
+	if (e->pages_generation != e->p.generation) {
+		e->n_pages = 0;
+		for (size_t i = 0; i < e->p.n_mappings; i++)
+			e->n_pages += (e->p.mappings[i].end - e->p.mappings[i].start) / PAGE;
+		e->pages_generation = e->p.generation;
+	}
+	return (int64_t)n_code_pages - (int64_t)e->n_pages;
+}
+
+/*
+ * munmap and mremap leave no record. But the kernel counts a process's pages of code, and how many
+ * more these are than the known mappings have is always the same (pages that are writable as well
+ * count only here, for example), as long as every change is known.
+ */
+bool table_check_code(struct processes *ps, struct entry *e, uint32_t n_code_pages)
+{
+	uint64_t start, end, cost;
+	bool is_changed;
+
+	if (!n_code_pages || e->p.exit_time_ns)
+		return false;
+	if (!e->has_beyond) {
+		e->beyond = beyond_mappings(e, n_code_pages);
+		e->has_beyond = true;
+	}
+	if (e->beyond == beyond_mappings(e, n_code_pages))
+		return false;
+	start = clock_ns(CLOCK_MONOTONIC);
+	if (start < e->check_at_ns)
+		return false;
+	is_changed = read_again(ps, e, 0, true) > 0;
+	end = clock_ns(CLOCK_MONOTONIC);
+	cost = (end - start) * REREAD_COST_FACTOR;
+	/* Code generators that change the protection of their code would be read all the time. */
+	e->check_wait_ns = is_changed || !e->check_wait_ns ? REREAD_MIN_NS : e->check_wait_ns * 2;
+	if (e->check_wait_ns > CHECK_MAX_NS)
+		e->check_wait_ns = CHECK_MAX_NS;
+	e->check_at_ns = end + (cost > e->check_wait_ns ? cost : e->check_wait_ns);
+	e->beyond = beyond_mappings(e, n_code_pages);
+	return is_changed;
+}
+
 void processes_lost(struct processes *ps, uint64_t n)
 {
 	ps->n_lost = n;
 }
 
-bool process_recheck(struct processes *ps, struct process *proc, bool is_suspect)
+bool process_recheck(struct processes *ps, struct process *proc, bool is_suspect,
+		     uint32_t n_code_pages)
 {
 	struct entry *e = (struct entry *)proc;
 	bool is_changed;
 
 	if (e->n_lost == ps->n_lost && !is_suspect)
-		return false;
+		return table_check_code(ps, e, n_code_pages);
 	if (e->n_lost != ps->n_lost && !e->replaced_ns)
 		e->reread_at_ns = 0;
 	is_changed = table_read_again(ps, e, 0);

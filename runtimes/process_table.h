@@ -22,7 +22,13 @@ struct entry {
 	uint64_t reread_at_ns, reread_wait_ns;
 	uint64_t replaced_ns; /* when /proc first showed another program; 0: it does not */
 	uint64_t n_lost;      /* records lost when its mappings were last known to be right */
-	bool is_start_exact;  /* start_time_ns is the kernel half's, not rounded to a clock tick */
+	/* Pages of code: in the mappings of a generation, and how many more the kernel counts. */
+	uint64_t n_pages;
+	uint32_t pages_generation;
+	int64_t beyond;
+	bool has_beyond;
+	uint64_t check_at_ns, check_wait_ns;
+	bool is_start_exact; /* start_time_ns is the kernel half's, not rounded to a clock tick */
 };
 
 struct processes {
@@ -64,6 +70,9 @@ struct entry *table_read(struct processes *ps, pid_t pid, uint64_t start_time_ns
 /* Reads /proc/PID/maps again because of a pc that is nowhere, or 0 for any change (rate limited).
    True when it is somewhere now. */
 bool table_read_again(struct processes *ps, struct entry *e, uint64_t pc);
+/* Reads the maps again when the number of code pages says that some went or moved without a record
+   (rate limited). True when files are mapped otherwise than was known. */
+bool table_check_code(struct processes *ps, struct entry *e, uint32_t n_code_pages);
 void table_read_container(struct processes *ps, struct process *proc);
 /* Is the process that has the pid now the one of e? Also true when e's start is not known. */
 bool table_is_alive(const struct processes *ps, const struct entry *e);

@@ -28,8 +28,7 @@ struct tree {
 	struct cost *costs;
 	uint64_t n_templates, n_param_refs;
 	uint64_t max_pack; /* elements of the longest argument pack */
-	/* Argument lists that come into scope: how many, the dearest, and do they have parameters?
-	 */
+	/* Argument lists that come into scope: how many, the dearest, and if any has parameters. */
 	uint64_t n_scopes, max_args;
 	bool has_open_args;
 	bool is_cyclic;
@@ -53,7 +52,8 @@ static const struct demangle_component *inside(const struct tree *t,
 	return p && at / sizeof(*p) < t->n_comps && !(at % sizeof(*p)) ? p : NULL;
 }
 
-/* The parts right below one, NULL where there is none. */
+/* The parts right below one, NULL where there is none. Kinds of newer versions that have no parts
+ * below them hold no pointer to one either. */
 static void find_children(const struct tree *t, const struct demangle_component *p,
 			  const struct demangle_component *child[2])
 {
@@ -64,7 +64,6 @@ static void find_children(const struct tree *t, const struct demangle_component 
 	case DEMANGLE_COMPONENT_TEMPLATE_PARAM:
 	case DEMANGLE_COMPONENT_FUNCTION_PARAM:
 	case DEMANGLE_COMPONENT_BUILTIN_TYPE:
-	case DEMANGLE_COMPONENT_EXTENDED_BUILTIN_TYPE:
 	case DEMANGLE_COMPONENT_OPERATOR:
 	case DEMANGLE_COMPONENT_CHARACTER:
 	case DEMANGLE_COMPONENT_NUMBER:
@@ -106,7 +105,7 @@ static void note_pack(struct tree *t, const struct demangle_component *list)
 	t->max_pack = n > t->max_pack ? n : t->max_pack;
 }
 
-/* A pack is a list in a list. Finds what the second pass multiplies with. */
+/* Finds what the second pass multiplies with. A pack is a list in a list. */
 static void survey_part(struct tree *t, const struct demangle_component *p,
 			const struct demangle_component *child[2])
 {

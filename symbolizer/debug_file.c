@@ -11,12 +11,14 @@
 #include <zlib.h>
 
 #include "core/filemap.h"
+#include "core/hurry.h"
 #include "core/located.h"
 #include "core/log.h"
 #include "core/reader.h"
 #include "core/scoped.h"
 #include "symbolizer/debuginfod.h"
 
+#define PIECE_LEN (1u << 22)		   /* of what is summed up: a millisecond or two */
 #define MAX_DEBUG_FILE (UINT64_C(1) << 30) /* the CRC has to read all of it */
 
 struct wanted { /* what a candidate has to agree with */
@@ -38,8 +40,8 @@ static uint32_t crc_of(const uint8_t *data, size_t len)
 {
 	uLong crc = crc32(0, NULL, 0);
 
-	for (size_t done = 0; done < len;) {
-		uInt part = len - done > (1u << 30) ? 1u << 30 : (uInt)(len - done);
+	for (size_t done = 0; done < len && !hurry_is_on();) {
+		uInt part = len - done > PIECE_LEN ? PIECE_LEN : (uInt)(len - done);
 
 		crc = crc32(crc, data + done, part);
 		done += part;
@@ -74,6 +76,8 @@ static int take(const struct debug_search *search, int fd, const char *path,
 		return 0;
 	}
 	debug_file_deinit(&f);
+	if (hurry_is_on())
+		return -ENOENT;
 	if (search->refused)
 		++*search->refused;
 	log_debug("a debug file was refused: wrong build id, wrong CRC, too large or no ELF file");

@@ -7,6 +7,8 @@
 #include <stdbool.h>
 #include <time.h>
 
+#include "core/hurry.h"
+
 #define DEBUGINFOD_LIBRARY "libdebuginfod.so.1"
 #define DEBUGINFOD_SECONDS 10
 
@@ -53,7 +55,7 @@ static int give_up_late(debuginfod_client *client, long a, long b)
 	(void)client;
 	(void)a;
 	(void)b;
-	return now_s() >= deadline;
+	return now_s() >= deadline || hurry_is_on();
 }
 
 int debuginfod_fetch(const uint8_t *build_id, size_t len, char **path)

@@ -19,7 +19,7 @@
 /* The parser takes up to 256 bytes of stack for each byte of a name. */
 #define MAX_CPP (8 * 1024)
 /* A visit is about 20 ns. */
-#define MAX_VISITS (4UL << 20)
+#define MAX_VISITS (1UL << 20)
 /* Each may make libiberty parse twice what it encloses. */
 #define MAX_AMBIGUOUS 10
 /* Substitutions and parameters in a name that is printed without a look at its tree: each can

@@ -162,7 +162,7 @@ int abbrevs_load(struct dwarf *d, const struct dwarf_unit *u, uint64_t only_code
 
 	if (!has_work(d))
 		return -E2BIG;
-	while (!err && (code = read_uleb(&r)) != 0) {
+	while (!err && !hurry_is_on() && (code = read_uleb(&r)) != 0) {
 		struct dwarf_abbrev b = { .code = code };
 
 		b.tag = (uint16_t)read_uleb(&r);

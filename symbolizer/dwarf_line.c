@@ -141,7 +141,7 @@ static int run(struct machine *m)
 	int err = 0;
 
 	machine_reset(m);
-	while (!err && !reader_at_end(&r)) {
+	while (!err && !reader_at_end(&r) && !hurry_is_on()) {
 		uint8_t code = reader_u8(&r, "line opcode");
 
 		if (code >= p->opcode_base) {

@@ -45,7 +45,7 @@ static int read_old_list(struct dwarf *d, const struct dwarf_unit *u, uint64_t o
 	uint64_t base = u->low_pc, select = u->addr_size == 8 ? UINT64_MAX : UINT32_MAX;
 	int err = 0;
 
-	while (!err && !reader_at_end(&r)) {
+	while (!err && !reader_at_end(&r) && !hurry_is_on()) {
 		uint64_t start = read_offset(&r, u->addr_size), end = read_offset(&r, u->addr_size);
 
 		if (reader_error(&r) || (!start && !end))

@@ -145,7 +145,7 @@ static int walk(struct builder *b)
 	size_t depth = 0;
 	int err = 0;
 
-	while (!err && !reader_at_end(&r)) {
+	while (!err && !reader_at_end(&r) && !hurry_is_on()) {
 		uint64_t offset = reader_offset(&r), code = read_uleb(&r);
 		const struct dwarf_abbrev *abbrev =
 			code ? abbrevs_find(&b->u->abbrevs, code) : NULL;

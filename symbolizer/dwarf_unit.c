@@ -68,7 +68,7 @@ static int list_units(struct dwarf *d)
 	struct reader r = section_reader(d->in.info, 0);
 
 	/* Units that are passed over count, too: a large file of zeros is full of empty ones. */
-	for (size_t n = 0; !reader_at_end(&r) && n < MAX_UNITS; n++) {
+	for (size_t n = 0; !reader_at_end(&r) && n < MAX_UNITS && has_work(d); n++) {
 		struct dwarf_unit u = { 0 };
 
 		if (read_unit_header(&r, &u) < 0)
@@ -227,7 +227,7 @@ int units_load(struct dwarf *d)
 	struct dwarf_range *exact;
 	int err = list_units(d);
 
-	for (size_t i = 0; !err && i < d->n_units; i++)
+	for (size_t i = 0; !err && i < d->n_units && !hurry_is_on(); i++)
 		err = map_unit(d, &d->units[i], (uint32_t)i);
 	if (err < 0)
 		return err;

@@ -8,6 +8,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "core/hurry.h"
 #include "core/reader.h"
 #include "symbolizer/dwarf.h"
 
@@ -140,10 +141,11 @@ struct function_info {
 	bool has_linkage_name;
 };
 
-/* Is there still work to be spent? A good file is read a few times over, never this often. */
+/* Is there still work to be spent, and time? A good file is read a few times over, never this
+   often. */
 static inline bool has_work(const struct dwarf *d)
 {
-	return d->work <= d->max_work;
+	return d->work <= d->max_work && !hurry_is_on();
 }
 
 /* A small value at no cost; the rest by the reader. */

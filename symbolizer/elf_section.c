@@ -13,6 +13,7 @@
 #include <zlib.h>
 #include <zstd.h>
 
+#include "core/hurry.h"
 #include "core/reader.h"
 #include "core/scoped.h"
 
@@ -22,6 +23,7 @@
 
 #define MIN_ON_DISK (256 << 10) /* smaller ones are not worth a file */
 #define MAX_UNPACKED (UINT64_C(1) << 30)
+#define PIECE_LEN (1u << 20) /* of what is unpacked: some milliseconds */
 
 /* Pointer encodings of .eh_frame_hdr (Linux Standard Base, "DWARF Extensions"). */
 #define EH_PE_UDATA4 0x03
@@ -43,11 +45,11 @@ static int inflate_all(const void *in, size_t in_len, void *out, size_t out_len)
 			in_left -= z.avail_in;
 		}
 		if (!z.avail_out) {
-			z.avail_out = out_left > UINT32_MAX ? UINT32_MAX : (unsigned int)out_left;
+			z.avail_out = out_left > PIECE_LEN ? PIECE_LEN : (unsigned int)out_left;
 			out_left -= z.avail_out;
 		}
 		status = inflate(&z, Z_NO_FLUSH);
-	} while (status == Z_OK && (z.avail_out || out_left));
+	} while (status == Z_OK && (z.avail_out || out_left) && !hurry_is_on());
 	out_left += z.avail_out;
 	inflateEnd(&z);
 	return status == Z_STREAM_END && !out_left ? 0 : -EBADMSG;

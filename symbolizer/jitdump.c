@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "core/hurry.h"
 #include "core/reader.h"
 #include "core/scoped.h"
 #include "symbolizer/jit_symbols.h"
@@ -153,7 +154,7 @@ int jitdump_read(struct jitdump *d, const void *bytes, size_t len, struct jit_sy
 		d->offset = reader_offset(&r);
 	}
 	reader_seek(&r, d->offset, "jitdump offset");
-	while (!err && !d->is_closed && reader_left(&r) >= RECORD_LEN) {
+	while (!err && !d->is_closed && !hurry_is_on() && reader_left(&r) >= RECORD_LEN) {
 		uint32_t id = reader_u32(&r, "record type"), size = reader_u32(&r, "record length");
 		uint64_t time_ns = reader_u64(&r, "record time");
 		struct reader record;

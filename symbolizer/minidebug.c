@@ -5,6 +5,7 @@
 #include <lzma.h>
 #include <stdlib.h>
 
+#include "core/hurry.h"
 #include "core/scoped.h"
 
 #define MAX_DICTIONARY (64 << 20)
@@ -36,6 +37,10 @@ int minidebug_unpack(const void *xz, size_t len, size_t max, void **out, size_t 
 	stream.next_in = xz;
 	stream.avail_in = len;
 	while (!err && status != LZMA_STREAM_END) {
+		if (hurry_is_on()) {
+			err = -EINTR;
+			break;
+		}
 		if (!stream.avail_out) {
 			size_t larger_cap = cap ? cap * 2 : FIRST_SIZE;
 			char *larger = cap < max ? realloc(image, larger_cap + 1) : NULL;

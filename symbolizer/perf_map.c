@@ -12,6 +12,7 @@
 
 #include "core/clock.h"
 #include "core/filemap.h"
+#include "core/hurry.h"
 #include "core/located.h"
 #include "core/scoped.h"
 #include "symbolizer/jit_symbols.h"
@@ -120,7 +121,7 @@ static int read_lines(struct perf_map *m, const char *bytes, size_t len)
 {
 	int err = 0;
 
-	while (!err && m->offset < len) {
+	while (!err && m->offset < len && !hurry_is_on()) {
 		const char *line = bytes + m->offset;
 		const char *end = memchr(line, '\n', len - m->offset);
 		struct perf_map_line l;

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "core/array.h"
+#include "core/hurry.h"
 #include "core/reader.h"
 
 #define MAX_SYMBOLS (16 * 1024 * 1024)
@@ -203,6 +204,8 @@ static int fill(struct symtab *t, const struct table *table)
 		struct raw_symbol s = read_symbol(&r);
 		int rank;
 
+		if (hurry_is_on())
+			return -EINTR;
 		if (s.name >= table->strings_len)
 			continue;
 		rank = rank_of(table->ef, &s, t->strings + s.name);

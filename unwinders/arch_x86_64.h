@@ -50,6 +50,14 @@
 #define PT_REGS_IS_64BIT(pt) ((pt)->cs == 0x33) /* __USER_CS; __USER32_CS is 0x23 */
 /* -1 unless a system call is what brought the thread into the kernel. */
 #define PT_REGS_SYSCALL(pt) ((__s64)(pt)->orig_rax)
+/* Was the kernel interrupted, by an NMI, while it entered or left: are its user registers being
+   saved, so that those of the entry before may be found instead? It runs on the user's stack then,
+   on the entry stack of the CPU (Documentation/arch/x86/x86_64/mm.rst: cpu_entry_area), or where
+   the registers go, the topmost bytes of the task's stack, which is aligned to its size. */
+#define PT_REGS_IS_ENTERING(pt)                                              \
+	((__s64)(pt)->rsp >= 0 || (pt)->rsp >> 39 == CPU_ENTRY_AREA >> 39 || \
+	 (((pt)->rsp - 1) & (KERNEL_STACK_SIZE - 1)) >= KERNEL_STACK_SIZE - sizeof(*(pt)))
+#define CPU_ENTRY_AREA 0xfffffe0000000000ULL
 #define SYSCALL_EXECVE 59
 #define SYSCALL_EXECVEAT 322
 #define KERNEL_STACK_SIZE \

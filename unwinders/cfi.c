@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "core/hurry.h"
 #include "unwinders/cfi_entry.h"
 #include "unwinders/cfi_rule.h"
 #include "unwinders/table_builder.h"
@@ -99,6 +100,8 @@ static int collect(struct build *b, bool is_debug)
 
 	while ((err = cfi_fde_next(frames, &fde)) != 0) {
 		count_fde(b);
+		if (hurry_is_on())
+			return -EINTR;
 		if (err < 0) {
 			if (err == -ENOMEM)
 				return err;
@@ -238,7 +241,7 @@ static void build_rows(struct build *b, uint64_t entry)
 {
 	struct cfi_fde fde;
 
-	for (size_t i = 0; i < b->n_refs && !b->table.err; i++) {
+	for (size_t i = 0; i < b->n_refs && !b->table.err && !hurry_is_on(); i++) {
 		count_fde(b);
 		if (fde_of(b, i, &fde))
 			continue; /* cannot be: it was read before */
@@ -263,6 +266,8 @@ static int build_table(struct build *b, const struct cfi_input *in, struct unwin
 	sort_refs(b);
 	init_table(b, in->entry_vaddr, in->max_words);
 	build_rows(b, in->entry_vaddr);
+	if (hurry_is_on() && !b->table.err)
+		b->table.err = -EINTR;
 	err = table_builder_finish(&b->table, &t.words, &t.n_words);
 	if (err)
 		return err;

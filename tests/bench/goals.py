@@ -3,7 +3,7 @@
 import re
 
 GOALS = (
-    ("lockstep_weft_worst", "<=", 2),
+    ("lockstep_weft_(odd_)?worst", "<=", 2),
     ("ticks_unaccounted", "==", 0),
     ("ticks_cpu_error", "<=", 2),
     ("first_(exec|fork)_seen_3sigma", ">=", 97),

@@ -157,7 +157,7 @@ claim "-q says nothing" $?
 says out burn_cpu && says err "wrote to stdout" && says err "Cum%  Name"
 claim "-o - writes the profile to stdout and the table to stderr" $?
 run record -p $bee -d 0.5 --stats -o "$out"
-[ $status = 0 ] && says err "ns a sample" && says err "s per million samples" && says err "peak memory" &&
+[ $status = 0 ] && says err "program cpu_tick: " && says err "ns a sample" && says err "s per million samples" && says err "peak memory" &&
 	says err "written: $(stat -c %s "$out") bytes" && says err "the first sample came after"
 claim "--stats says what weft cost" $?
 run record -p $bee -d 0.5 --min-complete 100 --max-loss 0 -o "$out"

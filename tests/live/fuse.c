@@ -6,7 +6,7 @@
  *	fuse DEVICE DIR FILE		FILE appears as DIR/program, and is run as user 65534
  *	fuse DEVICE DIR FILE root	the same in a user namespace, with the file system as root
  *
- * Prints "server PID" and "program PID", then serves. Run it as root: it becomes user 65534.
+ * Prints "program PID", then serves. Run it as root: it becomes user 65534.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -201,7 +201,7 @@ int main(int argc, char **argv)
 	pid = fork();
 	if (pid == 0)
 		run_program(argv[2], is_root);
-	printf("server %d\nprogram %d\n", getpid(), pid);
+	printf("program %d\n", pid);
 	fflush(stdout);
 	serve();
 	return 0;

@@ -38,9 +38,10 @@ trap 'kill -9 $server $program 2>/dev/null; umount -l "$work/mnt" 2>/dev/null; r
 start() {	# [root]
 	mkdir -p "$work/mnt"
 	chmod 777 "$work/mnt"
-	"$work/fuse" "$work/device" "$work/mnt" "$work/far" "$@" >"$work/said" 2>"$work/err" &
-	for _ in $(seq 100); do
-		server=$(awk '$1 == "server" { print $2 }' "$work/said")
+	: >"$work/said"	# of the one before
+	"$work/fuse" "$work/device" "$work/mnt" "$work/far" "$@" >>"$work/said" 2>"$work/err" &
+	server=$!
+	for _ in $(seq 200); do
 		program=$(awk '$1 == "program" { print $2 }' "$work/said")
 		[ -n "$program" ] && [ "$(cat "/proc/$program/comm" 2>/dev/null)" = program ] && return 0
 		sleep 0.05
@@ -49,8 +50,8 @@ start() {	# [root]
 }
 
 stop() {
-	kill -9 "$server" "$program" 2>/dev/null
-	wait 2>/dev/null
+	# shellcheck disable=SC2086
+	{ kill -9 $server $program; wait "$server"; } 2>/dev/null
 	umount -l "$work/mnt" 2>/dev/null
 }
 
@@ -83,8 +84,8 @@ judge() {
 
 judge "a program's file system" "" -a
 judge "a root file system" root -a
-start && judge_pid=$program && kill -STOP "$server" &&
-	timeout -k 1 $MAX_S "$weft" record -p "$judge_pid" -F 199 -d 1 -o "$work/x.json" >"$work/out" 2>"$work/err"
+start && kill -STOP "$server" &&
+	timeout -k 1 $MAX_S "$weft" record -p "$program" -F 199 -d 1 -o "$work/x.json" >"$work/out" 2>"$work/err"
 claim "nor when it is the only target" $?
 stop
 finish

@@ -209,6 +209,8 @@ static void a_hostile_name_costs_bounded_work(void **state)
 			assert_null(demangle(name));
 		}
 	}
+	write_doubling(name, 13); /* little work, too much text */
+	assert_null(demangle(name));
 }
 
 static void hostile_names_do_not_exhaust_the_stack(void **state)

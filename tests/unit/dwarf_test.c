@@ -211,7 +211,7 @@ static void names_without_linkage_name_are_qualified_by_their_scopes(void **stat
 static void check_rust(struct compiled *c, const char *command)
 {
 	static const char source[] =
-		"use std::hint::black_box;\n"
+		"fn black_box(x: u64) -> u64 { unsafe { std::ptr::read_volatile(&x) } }\n"
 		"struct S(u64);\n"
 		"impl S {\n"
 		"    #[inline(always)]\n"

@@ -9,6 +9,7 @@
 #include <cmocka.h>
 
 #include "unwinders/expression.h"
+#include "tests/unit/mutation.h"
 
 #define CODE(...) (const uint8_t[]){ __VA_ARGS__ }, sizeof((const uint8_t[]){ __VA_ARGS__ })
 
@@ -159,24 +160,21 @@ static void divides_the_smallest_number(void **state)
 	assert_int_equal(value, UINT64_C(1) << 63);
 }
 
+static void eval_damaged(const uint8_t *code, size_t len)
+{
+	uint64_t value;
+
+	eval(code, len, NULL, &value);
+}
+
 static void survives_mutation(void **state)
 {
 	static const uint8_t good[] = { 0x77, 8,    0x7c, 0, 0x38, 0x1e, 0x22, 0x06, 0x23, 16,
 					0x12, 0x33, 0x28, 2, 0,	   0x31, 0x22, 0x94, 4 };
-	uint64_t value;
 
 	(void)state;
-	for (size_t len = 0; len <= sizeof(good); len++) {
-		for (size_t bit = 0; bit <= 8 * len; bit++) {
-			uint8_t *copy = malloc(len ? len : 1);
-
-			memcpy(copy, good, len);
-			if (bit < 8 * len)
-				copy[bit / 8] ^= (uint8_t)(1 << bit % 8);
-			eval(copy, len, NULL, &value);
-			free(copy);
-		}
-	}
+	for (size_t len = 0; len <= sizeof(good); len++)
+		mutate(good, len, eval_damaged);
 }
 
 int main(void)

@@ -10,6 +10,7 @@
 #include "symbolizer/function_range.h"
 #include "symbolizer/symtab.h"
 #include "tests/unit/compiled.h"
+#include "tests/unit/mutation.h"
 
 struct opened {
 	struct filemap *map;
@@ -143,15 +144,13 @@ static void there_are_none_outside_of_code(void **state)
 	close_elf(&f);
 }
 
-static void ask_copy(const uint8_t *data, size_t len)
+static void ask_damaged(const uint8_t *data, size_t len)
 {
-	SCOPED(free) uint8_t *copy = malloc(len ? len : 1);
 	struct function_ranges ranges;
 	struct function_range r;
 	struct elf_file elf;
 
-	memcpy(copy, data, len);
-	if (elf_file_init(&elf, copy, len) < 0)
+	if (elf_file_init(&elf, data, len) < 0)
 		return;
 	function_ranges_init(&ranges, &elf);
 	for (uint64_t vaddr = 0; vaddr < 0x800; vaddr += 0x40)
@@ -165,8 +164,6 @@ static void survives_mutation(void **state)
 {
 	struct compiled *c = *state;
 	struct opened f;
-	uint8_t *data;
-	size_t len;
 
 	compiled_source(c, "r.cpp", source);
 	if (!compiled_run(c, "g++ -O1 -shared -fPIC -nostdlib -Wl,-z,noseparate-code,-z,norelro,"
@@ -174,17 +171,7 @@ static void survives_mutation(void **state)
 		skip();
 	open_elf(&f, c, "m.so");
 	assert_true(f.ranges.n >= 4);
-	len = filemap_len(f.map);
-	data = malloc(len);
-	memcpy(data, filemap_data(f.map), len);
-	for (size_t cut = 0; cut <= len; cut++)
-		ask_copy(data, cut);
-	for (size_t bit = 0; bit < 8 * len; bit++) {
-		data[bit / 8] ^= (uint8_t)(1 << bit % 8);
-		ask_copy(data, len);
-		data[bit / 8] ^= (uint8_t)(1 << bit % 8);
-	}
-	free(data);
+	mutate(filemap_data(f.map), filemap_len(f.map), ask_damaged);
 	close_elf(&f);
 }
 

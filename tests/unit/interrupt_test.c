@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include "cmd/interrupt.h"
+#include "core/hurry.h"
 
 /* How a process ends that gets these signals, then exits with their count. */
 static int end_of(const int *signals, int n)
@@ -53,6 +54,26 @@ static void the_third_ends_the_process_by_its_signal(void **state)
 	assert_true(WIFSIGNALED(status) && WTERMSIG(status) == SIGTERM);
 }
 
+static void the_second_is_heard_by_whoever_is_busy(void **state)
+{
+	pid_t pid = fork();
+	int status;
+
+	(void)state;
+	if (!pid) {
+		bool is_early;
+
+		interrupt_catch();
+		raise(SIGINT);
+		is_early = hurry_is_on();
+		raise(SIGINT);
+		_exit(!is_early && hurry_is_on());
+	}
+	assert_int_equal(waitpid(pid, &status, 0), pid);
+	assert_true(WIFEXITED(status));
+	assert_int_equal(WEXITSTATUS(status), true);
+}
+
 static void a_signal_of_a_process_was_not_typed(void **state)
 {
 	(void)state;
@@ -67,6 +88,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(two_interrupts_are_counted),
 		cmocka_unit_test(the_third_ends_the_process_by_its_signal),
+		cmocka_unit_test(the_second_is_heard_by_whoever_is_busy),
 		cmocka_unit_test(a_signal_of_a_process_was_not_typed),
 	};
 

@@ -160,9 +160,10 @@ static void malformed_names_are_refused(void **state)
 		"_RNvC1a1\xc3\xbc", /* bytes of no identifier */
 		"_RNvC1a9f",	    /* longer than the name */
 		"_RNvC1a99999999999999999999f",
-		"_RN1C1a1f",		/* no namespace */
-		"_RB_",			/* refers to itself, */
-		"_RNvB5_1f",		/* forwards, */
+		"_RN1C1a1f", /* no namespace */
+		"_RB_",	     /* refers to itself, */
+		"_RNvB5_1f", /* forwards, */
+		"_RNvCs0000000000000_1a1f",
 		"_RNvBzzzzzzzzzzzz_1f", /* and beyond */
 		"_RIC1aRL0_hE",		/* no such lifetime */
 		"_RIC1aFG_EhL0_E",
@@ -191,26 +192,47 @@ static void malformed_names_are_refused(void **state)
 	}
 }
 
-/* Each argument is a tuple of two of the argument before: 2^n steps, and so much text where the
- * first has any. */
-static void write_doubling(char *name, const char *first, int n)
+static char *put_backref(char *at, size_t target)
 {
 	static const char digits[] = "0123456789abcdefghijklmnopqrstuvwxyz"
 				     "ABCDEFGHIJKLMNOPQRSTUVWXYZ";
+
+	*at++ = 'B';
+	if (target > 62 * 62)
+		*at++ = digits[(target - 1) / 62 / 62];
+	if (target > 62)
+		*at++ = digits[(target - 1) / 62 % 62];
+	*at++ = digits[(target - 1) % 62];
+	return stpcpy(at, "_");
+}
+
+/* Each argument is a tuple of two of the argument before: 2^n steps and so much text. */
+static void write_doubling(char *name, int n)
+{
 	size_t last = strlen("IC1a"), next;
-	char *at = stpcpy(stpcpy(name, "_RIC1a"), first), ref[5];
+	char *at = stpcpy(name, "_RIC1ah");
 
 	for (; n--; last = next) {
-		char *end = ref;
-
 		next = (size_t)(at - name) - 2;
-		*end++ = 'B';
-		if (last > 62)
-			*end++ = digits[(last - 1) / 62];
-		*end++ = digits[(last - 1) % 62];
-		strcpy(end, "_");
-		at = stpcpy(stpcpy(stpcpy(stpcpy(at, "T"), ref), ref), "E");
+		at = put_backref(put_backref(stpcpy(at, "T"), last), last);
+		at = stpcpy(at, "E");
 	}
+	strcpy(at, "E");
+}
+
+/* n_links arguments that refer to the one before, and n that refer to the last of them: four
+ * characters of text each, for n_links steps. */
+static void write_chain(char *name, int n_links, int n)
+{
+	size_t last = strlen("IC1a"), next;
+	char *at = stpcpy(name, "_RIC1ah");
+
+	for (; n_links--; last = next) {
+		next = (size_t)(at - name) - 2;
+		at = put_backref(at, last);
+	}
+	while (n--)
+		at = put_backref(at, last);
 	strcpy(at, "E");
 }
 
@@ -225,22 +247,27 @@ static void a_hostile_name_costs_bounded_work(void **state)
 		"_RIC1aFGZZZZZZZZZZZZ_EuE",
 		"_RIC1aKh000000000000000000000000000000000_E",
 	};
-	SCOPED(free) char *plain = NULL;
-	char name[4000];
+	SCOPED(free) char *doubled = NULL;
+	SCOPED(free) char *chained = NULL;
+	static char name[60000];
 
 	(void)state;
 	for (size_t i = 0; i < sizeof(hostile) / sizeof(*hostile); i++)
 		assert_null(rust_v0_demangle(hostile[i]));
-	write_doubling(name, "h", 3);
-	plain = rust_v0_demangle(name);
-	assert_string_equal(plain, "a::<u8, (u8, u8), ((u8, u8), (u8, u8)), "
-				   "(((u8, u8), (u8, u8)), ((u8, u8), (u8, u8)))>");
+	write_doubling(name, 3);
+	doubled = rust_v0_demangle(name);
+	assert_string_equal(doubled, "a::<u8, (u8, u8), ((u8, u8), (u8, u8)), "
+				     "(((u8, u8), (u8, u8)), ((u8, u8), (u8, u8)))>");
 	for (int n = 30; n <= 200; n += 10) {
-		write_doubling(name, "h", n);
-		assert_null(rust_v0_demangle(name));
-		write_doubling(name, "NxC00", n); /* a type without text */
+		write_doubling(name, n);
 		assert_null(rust_v0_demangle(name));
 	}
+	write_chain(name, 200, 10);
+	chained = rust_v0_demangle(name);
+	assert_non_null(chained);
+	assert_int_equal(strlen(chained), strlen("a::<>") + 211 * strlen("u8, ") - strlen(", "));
+	write_chain(name, 200, 10000);
+	assert_null(rust_v0_demangle(name));
 }
 
 static void depth_is_bounded(void **state)

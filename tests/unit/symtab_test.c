@@ -11,6 +11,7 @@
 #include "core/filemap.h"
 #include "symbolizer/symtab.h"
 #include "tests/unit/compiled.h"
+#include "tests/unit/mutation.h"
 
 static void assembly_is_named(void **state)
 {
@@ -290,16 +291,14 @@ static void every_function_that_nm_lists_is_found(void **state)
 	close_table(&t);
 }
 
-static void ask_copy(const uint8_t *data, size_t len)
+static void ask_damaged(const uint8_t *data, size_t len)
 {
-	SCOPED(free) uint8_t *copy = malloc(len ? len : 1);
 	struct symtab *t = NULL;
 	struct elf_file elf;
 	const char *folded[4];
 	struct symbol s;
 
-	memcpy(copy, data, len);
-	if (elf_file_init(&elf, copy, len) < 0)
+	if (elf_file_init(&elf, data, len) < 0)
 		return;
 	if (!symtab_new(&elf, ".symtab", &t))
 		for (uint64_t vaddr = 0; vaddr < 0x3000; vaddr += 0x40)
@@ -315,8 +314,6 @@ static void survives_mutation(void **state)
 	char path[128];
 	int err = 0, fd;
 	struct filemap *map;
-	uint8_t *data;
-	size_t len;
 
 	compiled_source(c, "m.s",
 			".globl f,g\n.type f,@function\n.type g,@function\nf:\ng: nop\n.size "
@@ -328,17 +325,7 @@ static void survives_mutation(void **state)
 	fd = open(path, O_RDONLY);
 	map = filemap_new(fd, &err);
 	close(fd);
-	len = filemap_len(map);
-	data = malloc(len);
-	memcpy(data, filemap_data(map), len);
-	for (size_t cut = 0; cut <= len; cut++)
-		ask_copy(data, cut);
-	for (size_t bit = 0; bit < 8 * len; bit++) {
-		data[bit / 8] ^= (uint8_t)(1 << bit % 8);
-		ask_copy(data, len);
-		data[bit / 8] ^= (uint8_t)(1 << bit % 8);
-	}
-	free(data);
+	mutate(filemap_data(map), filemap_len(map), ask_damaged);
 	filemap_free(map);
 }
 
