@@ -141,6 +141,7 @@ int finish_stack(struct finisher *f, struct process *proc, const struct queued_s
 		if (*n < max)
 			out[(*n)++] = (struct wire_frame){
 				.addr = sample->regs[WIRE_N_REGS - 1],
+				.extra = (uint32_t)sample->regs[REG_SP],
 				.kind = WIRE_FRAME_NATIVE,
 				.flags = (uint8_t)sample->regs_flags,
 			};
@@ -156,4 +157,24 @@ int finish_stack(struct finisher *f, struct process *proc, const struct queued_s
 	f->mem = NULL;
 	f->proc = NULL;
 	return end;
+}
+
+int finish_frames(struct finisher *f, struct process *proc, const struct queued_sample *q,
+		  struct wire_frame *out, size_t *n)
+{
+	const struct wire_sample *s = q->sample;
+	size_t max = s->n_kernel + (size_t)MAX_USER_FRAMES;
+
+	*n = s->n_kernel + (size_t)s->n_user;
+	if (*n > MAX_FINISHED)
+		*n = MAX_FINISHED;
+	memcpy(out, s->frames, *n * sizeof(*s->frames));
+	if (s->end == END_SNAPSHOT)
+		return finish_stack(f, proc, q, out, n, max < MAX_FINISHED ? max : MAX_FINISHED);
+	if ((s->end == END_SNAPSHOT_BUDGET || s->end == END_SNAPSHOT_RING) && *n < MAX_FINISHED)
+		out[(*n)++] = (struct wire_frame){ .addr = s->regs[WIRE_N_REGS - 1],
+						   .extra = (uint32_t)s->regs[REG_SP],
+						   .kind = WIRE_FRAME_NATIVE,
+						   .flags = (uint8_t)s->regs_flags };
+	return s->end < N_COUNTERS ? s->end : END_NO_PROCESS;
 }

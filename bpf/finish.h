@@ -20,4 +20,11 @@ void finisher_free(struct finisher *f);
 int finish_stack(struct finisher *f, struct process *proc, const struct queued_sample *q,
 		 struct wire_frame *out, size_t *n, size_t max);
 
+#define MAX_FINISHED (MAX_KERNEL_FRAMES + MAX_USER_FRAMES)
+
+/* The frames of a sample into out[MAX_FINISHED], the walk finished if it was not; *n is how many.
+   Returns its end. */
+int finish_frames(struct finisher *f, struct process *proc, const struct queued_sample *q,
+		  struct wire_frame *out, size_t *n);
+
 #endif

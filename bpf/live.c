@@ -33,7 +33,6 @@
 #include "symbolizer/object.h"
 #include "weft.skel.h"
 
-#define MAX_STACK (MAX_KERNEL_FRAMES + MAX_USER_FRAMES)
 /* Records are stamped a little before they can be read; a time this long past is complete. */
 #define SETTLE_NS 500000
 /* Samples and events between two looks into the ring: some 10 ms of snapshots. */
@@ -69,7 +68,7 @@ struct live {
 	uint64_t unix_offset_ns; /* CLOCK_REALTIME - CLOCK_MONOTONIC */
 	uint64_t n_added;
 	uint64_t counters[N_COUNTERS]; /* what is counted here and nowhere else */
-	struct wire_frame frames[MAX_STACK];
+	struct wire_frame frames[MAX_FINISHED];
 	uint32_t locations[MAX_EXPLAINED];
 };
 
@@ -294,27 +293,6 @@ static void apply_event(struct live *l, const struct process_event *ev)
 	follower_event(l->follower, ev);
 }
 
-/* The frames of a sample into l->frames, the walk finished if it was not. Returns its end. */
-static int sample_frames(struct live *l, struct process *proc, const struct queued_sample *q,
-			 size_t *n)
-{
-	const struct wire_sample *s = q->sample;
-	size_t max = s->n_kernel + (size_t)MAX_USER_FRAMES;
-
-	*n = s->n_kernel + (size_t)s->n_user;
-	if (*n > MAX_STACK)
-		*n = MAX_STACK;
-	memcpy(l->frames, s->frames, *n * sizeof(*s->frames));
-	if (s->end == END_SNAPSHOT)
-		return finish_stack(l->finisher, proc, q, l->frames, n,
-				    max < MAX_STACK ? max : MAX_STACK);
-	if ((s->end == END_SNAPSHOT_BUDGET || s->end == END_SNAPSHOT_RING) && *n < MAX_STACK)
-		l->frames[(*n)++] = (struct wire_frame){ .addr = s->regs[WIRE_N_REGS - 1],
-							 .kind = WIRE_FRAME_NATIVE,
-							 .flags = (uint8_t)s->regs_flags };
-	return s->end < N_COUNTERS ? s->end : END_NO_PROCESS;
-}
-
 /* A walk that went wrong may have used the rules of a file that is not mapped there any more. */
 static bool is_suspect(int end)
 {
@@ -363,7 +341,7 @@ static void add_sample(struct live *l, const struct queued_sample *q)
 	proc = processes_find(l->processes, (pid_t)s->pid, s->start_time_ns, s->time_ns);
 	if (proc)
 		build_ids_learn(l->processes, proc, q->build_ids);
-	walked.end = sample_frames(l, proc, q, &walked.n);
+	walked.end = finish_frames(l->finisher, proc, q, l->frames, &walked.n);
 	l->counters[walked.end]++;
 	if (proc)
 		follower_sample(l->follower, proc, s->start_time_ns, s->time_ns,
