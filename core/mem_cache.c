@@ -21,6 +21,7 @@ struct cache_mem {
 	struct page **slots; /* open addressing by page number */
 	size_t n, n_slots;   /* n_slots: a power of two, more than n can ever be */
 	size_t max;
+	uint64_t reads_left;
 	struct page *last;
 };
 
@@ -55,6 +56,8 @@ static int page_of(struct cache_mem *c, uint64_t number, struct page **out)
 	}
 	slot = slot_of(c, number);
 	if (!*slot) {
+		if (!c->reads_left)
+			return -E2BIG;
 		if (c->n == c->max) {
 			mem_cache_forget(&c->m);
 			slot = slot_of(c, number);
@@ -62,6 +65,7 @@ static int page_of(struct cache_mem *c, uint64_t number, struct page **out)
 		page = malloc(sizeof(*page));
 		if (!page)
 			return -ENOMEM;
+		c->reads_left--;
 		page->number = number;
 		page->err = mem_read(c->under, number * PAGE, page->bytes, PAGE);
 		*slot = page;
@@ -102,7 +106,7 @@ static void cache_free(struct mem *m)
 	free(c);
 }
 
-struct mem *mem_cache_new(struct mem *under, size_t max_bytes)
+struct mem *mem_cache_new(struct mem *under, size_t max_bytes, uint64_t max_reads)
 {
 	static const struct mem_ops ops = { cache_read, cache_free };
 	struct cache_mem *c = calloc(1, sizeof(*c));
@@ -111,6 +115,7 @@ struct mem *mem_cache_new(struct mem *under, size_t max_bytes)
 		return NULL;
 	c->m.ops = &ops;
 	c->under = under;
+	c->reads_left = max_reads;
 	c->max = max_bytes / PAGE ? max_bytes / PAGE : 1;
 	for (c->n_slots = 4; c->n_slots < c->max * 2; c->n_slots *= 2)
 		;

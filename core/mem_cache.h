@@ -9,8 +9,9 @@
 
 #include "core/mem.h"
 
-/* under is borrowed. It forgets everything by itself when it holds max_bytes. NULL: no memory. */
-struct mem *mem_cache_new(struct mem *under, size_t max_bytes);
+/* under is borrowed. It forgets everything by itself when it holds max_bytes, and reads max_reads
+   pages in all; whoever asks for more gets -E2BIG. NULL: no memory. */
+struct mem *mem_cache_new(struct mem *under, size_t max_bytes, uint64_t max_reads);
 void mem_cache_forget(struct mem *cache);
 
 #endif

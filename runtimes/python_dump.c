@@ -16,6 +16,8 @@
 
 /* Of target memory, kept while it is read. */
 #define CACHE_BYTES (32u << 20)
+/* Pages read in all; 10,000 tasks take some thousands. */
+#define MAX_PAGES (1u << 20)
 
 SCOPED_DEFINE(struct mem, mem_free)
 SCOPED_DEFINE(struct intern, intern_free)
@@ -144,7 +146,7 @@ static int read_all(struct python_heap *h, pid_t pid, const struct found *found,
 	err = python_threads_read(h, pid, found->runtime, d->functions, &d->threads);
 	if (!err)
 		err = read_tasks(h, d);
-	d->is_cut |= !h->n_left;
+	d->is_cut |= !h->n_left || d->tasks.is_cut;
 	return err;
 }
 
@@ -159,7 +161,7 @@ int python_dump_read(struct processes *ps, pid_t pid, struct python_dump *out)
 
 	*out = (struct python_dump){ 0 };
 	live = mem_live(pid);
-	cache = live ? mem_cache_new(live, CACHE_BYTES) : NULL;
+	cache = live ? mem_cache_new(live, CACHE_BYTES, MAX_PAGES) : NULL;
 	out->functions = python_functions_new();
 	if (!cache || !out->functions)
 		return -ENOMEM;

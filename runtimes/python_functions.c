@@ -12,7 +12,7 @@
 struct python_functions {
 	struct intern *keys;	       /* { code, qualname } */
 	struct python_function *items; /* by id - 1 */
-	size_t cap;
+	size_t cap, n_bytes;
 };
 
 struct python_functions *python_functions_new(void)
@@ -68,15 +68,20 @@ uint32_t python_functions_id(struct python_functions *fs, struct python_heap *h,
 {
 	uint64_t key[2] = { code, qualname };
 	uint32_t id = intern_find(fs->keys, key, sizeof(key)), n = intern_count(fs->keys);
+	struct python_function *f;
 
 	if (!id) {
-		if (!code || n >= PYTHON_MAX_FUNCTIONS || ARRAY_RESERVE(fs->items, fs->cap, n) < 0)
+		if (!code || fs->n_bytes > PYTHON_MAX_FUNCTION_BYTES ||
+		    ARRAY_RESERVE(fs->items, fs->cap, n) < 0)
 			return 0;
 		id = intern_add(fs->keys, key, sizeof(key));
 		if (!id)
 			return 0;
-		fs->items[id - 1] = (struct python_function){ 0 };
-		read_function(h, code, qualname, &fs->items[id - 1]);
+		f = &fs->items[id - 1];
+		*f = (struct python_function){ 0 };
+		read_function(h, code, qualname, f);
+		fs->n_bytes += sizeof(*f) + f->code.name_len + f->code.file_len + f->code.lines_len;
+		fs->n_bytes += f->name ? strlen(f->name) : 0;
 	}
 	return fs->items[id - 1].name ? id : 0;
 }

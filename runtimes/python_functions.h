@@ -6,7 +6,8 @@
 #include "runtimes/python_code.h"
 #include "runtimes/python_heap.h"
 
-#define PYTHON_MAX_FUNCTIONS (1u << 18)
+/* Bytes of all names and tables; functions that come later are unknown. */
+#define PYTHON_MAX_FUNCTION_BYTES (64u << 20)
 
 struct python_function {
 	char *name; /* qualified where it can be; bytes of the target, NUL-terminated */

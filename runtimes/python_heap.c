@@ -69,10 +69,15 @@ void python_heap_deinit(struct python_heap *h)
 
 static bool read_some(struct python_heap *h, uint64_t addr, void *out, size_t len)
 {
+	int err;
+
 	if (!h->n_left)
 		return false;
 	h->n_left--;
-	return mem_read(h->mem, addr, out, len) == 0;
+	err = mem_read(h->mem, addr, out, len);
+	if (err == -E2BIG)
+		h->n_left = 0;
+	return !err;
 }
 
 uint64_t python_word(struct python_heap *h, uint64_t addr)

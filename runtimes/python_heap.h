@@ -61,8 +61,8 @@ struct python_heap {
 	uint64_t n_left; /* reads until everything is as if it was not there: ends every loop */
 };
 
-/* Far more than 100,000 tasks need. */
-#define PYTHON_MAX_READS (UINT64_C(1) << 27)
+/* A task that sleeps takes seventy. */
+#define PYTHON_MAX_READS (UINT64_C(1) << 26)
 
 /* 0 or -ENOMEM, and -ENOTSUP as python_heap_layout_of() says. layout and mem are borrowed. */
 int python_heap_init(struct python_heap *h, struct mem *mem, const struct python_layout *layout);

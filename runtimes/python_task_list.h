@@ -5,7 +5,7 @@
 
 #include "runtimes/python_heap.h"
 
-#define PYTHON_MAX_TASKS (1u << 18)
+#define PYTHON_MAX_TASKS (1u << 17)
 
 /* Adds the addresses of an interpreter's tasks to a set of 8-byte strings. module: the variables of
    asyncio.tasks, 0: it is not imported. False: there are more than anyone should have. */

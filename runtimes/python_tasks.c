@@ -12,9 +12,11 @@
 #include "runtimes/python_chain.h"
 #include "runtimes/python_task_head.h"
 
-#define BATCH 1024	 /* tasks that are read, and then looked at again */
-#define ROUNDS 4	 /* a task that changed is read again so many times */
-#define MAX_WAITERS 1024 /* of one task */
+#define BATCH 1024	       /* tasks that are read, and then looked at again */
+#define ROUNDS 4	       /* a task that changed is read again so many times */
+#define MAX_WAITERS (1u << 15) /* of one task */
+#define MAX_ALL_WAITERS (1u << 20)
+#define MAX_NAME_BYTES (32u << 20) /* of all names; tasks that come later have none */
 
 /* What tells that a task went on. */
 struct mark {
@@ -33,6 +35,7 @@ struct reading {
 	size_t n_marks;
 	uint64_t *changed; /* addresses of tasks that have to be read again */
 	size_t n_changed, cap_changed;
+	size_t n_name_bytes;
 };
 
 static uint64_t coroutine_instr(struct python_heap *h, uint64_t coro)
@@ -88,6 +91,9 @@ static int add_waiters(struct reading *r, struct python_task *t)
 	size_t n = python_waiters(r->heap, t->addr, r->waiters, MAX_WAITERS);
 
 	t->first_waiter = (uint32_t)ts->n_waiters;
+	if (n > MAX_ALL_WAITERS - ts->n_waiters)
+		n = MAX_ALL_WAITERS - ts->n_waiters;
+	ts->is_cut |= n == MAX_WAITERS || ts->n_waiters + n == MAX_ALL_WAITERS;
 	for (size_t i = 0; i < n; i++) {
 		if (ARRAY_RESERVE(ts->waiters, ts->cap_waiters, ts->n_waiters) < 0)
 			return -ENOMEM;
@@ -160,7 +166,9 @@ static int read_task(struct reading *r, const struct mark *mark)
 		return err;
 	if (t.state == PYTHON_TASK_WAITING)
 		set_awaited(r, head, &t);
-	t.name = python_task_name(h, head->name);
+	if (r->n_name_bytes < MAX_NAME_BYTES)
+		t.name = python_task_name(h, head->name);
+	r->n_name_bytes += t.name ? strlen(t.name) : 0;
 	r->out->tasks[r->out->n++] = t;
 	return 0;
 }

@@ -40,7 +40,7 @@ struct python_tasks {
 	size_t n, n_places, n_waiters;
 	size_t cap, cap_places, cap_waiters;
 	size_t n_changed; /* that kept changing */
-	bool is_cut;	  /* there are more */
+	bool is_cut;	  /* some have more waiters than are here */
 };
 
 /* Reads the tasks at these addresses, a set of 8-byte strings. h reads through a mem_cache, which

@@ -102,15 +102,21 @@ static bool walk_settled(struct python_heap *h, uint64_t thread, struct stack *s
 	return false;
 }
 
-static int read_stack(struct python_heap *h, struct python_functions *fs, struct python_thread *t)
+static int read_stack(struct python_heap *h, struct python_functions *fs, struct python_threads *ts,
+		      struct python_thread *t)
 {
 	SCOPED(free) struct stack *s = malloc(sizeof(*s));
-	SCOPED(free) struct stack *again = malloc(sizeof(*s));
+	SCOPED(free) struct stack *again = malloc(sizeof(*again));
 
 	if (!s || !again)
 		return -ENOMEM;
 	t->is_torn = !walk_settled(h, t->addr, s, again);
 	t->is_cut = s->is_cut;
+	if (s->n > PYTHON_MAX_FRAMES - ts->n_frames) {
+		s->n = PYTHON_MAX_FRAMES - ts->n_frames;
+		t->is_cut = true;
+	}
+	ts->n_frames += s->n;
 	t->frames = calloc(s->n + 1, sizeof(*t->frames));
 	if (!t->frames)
 		return -ENOMEM;
@@ -179,7 +185,7 @@ static int add_thread(struct python_heap *h, pid_t pid, uint64_t runtime, uint64
 	t.thread_id = python_word(h, addr + h->layout->thread.thread_id);
 	t.tid = python_kernel_tid(h, pid, addr, t.thread_id);
 	t.name = thread_name(h, interp->modules, t.thread_id);
-	err = read_stack(h, fs, &t);
+	err = read_stack(h, fs, ts, &t);
 	t.has_gil = holds_gil(h, runtime, interp->addr, addr);
 	ts->threads[ts->n_threads++] = t;
 	return err;

@@ -14,6 +14,7 @@
 #define PYTHON_MAX_THREADS 65536
 #define PYTHON_MAX_INTERPS 256
 #define PYTHON_MAX_STACK 4096
+#define PYTHON_MAX_FRAMES (1u << 20) /* of all threads */
 
 struct python_interp {
 	uint64_t addr, modules;
@@ -42,7 +43,7 @@ struct python_thread {
 struct python_threads {
 	struct python_interp *interps;
 	struct python_thread *threads;
-	size_t n_interps, n_threads, cap_interps, cap_threads;
+	size_t n_interps, n_threads, cap_interps, cap_threads, n_frames;
 };
 
 /* All interpreters and threads; runtime: address of _PyRuntime. h reads through a mem_cache, which

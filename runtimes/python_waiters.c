@@ -53,7 +53,8 @@ static void add_task(struct search *s, uint64_t task, enum python_via via)
 
 	if (!python_kind_is_task(kind))
 		return;
-	for (size_t i = 0; i < s->n; i++)
+	/* The same one twice is rare, and early: it is in a TaskGroup and awaited too. */
+	for (size_t i = 0; i < s->n && i < MAX_FUTURES; i++)
 		if (s->out[i].task == task)
 			return;
 	if (s->n < s->max)

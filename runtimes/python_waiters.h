@@ -27,7 +27,7 @@ struct python_waiter {
 	enum python_via via;
 };
 
-/* The tasks that wait for it, at most max, each once; how many. */
+/* The tasks that wait for it, at most max; how many. */
 size_t python_waiters(struct python_heap *h, uint64_t future, struct python_waiter *out,
 		      size_t max);
 /* What callbacks alone say, in any version. */

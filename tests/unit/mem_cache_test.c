@@ -1,0 +1,155 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+#include <errno.h>
+#include <string.h>
+
+#include "core/mem_cache.h"
+
+#define PAGE 4096
+#define ADDR (UINT64_C(16) * PAGE)
+#define N_PAGES 4
+#define NO_LIMIT UINT64_MAX
+
+/* Target memory that counts how often it is read. */
+struct counted {
+	struct mem m;
+	uint8_t bytes[N_PAGES * PAGE];
+	int n_reads;
+};
+
+static int counted_read(struct mem *m, uint64_t addr, void *buf, size_t len)
+{
+	struct counted *c = (struct counted *)m;
+
+	c->n_reads++;
+	if (addr < ADDR || addr - ADDR > sizeof(c->bytes) || len > sizeof(c->bytes) - (addr - ADDR))
+		return -EFAULT;
+	memcpy(buf, c->bytes + (addr - ADDR), len);
+	return 0;
+}
+
+static void counted_free(struct mem *m)
+{
+	(void)m;
+}
+
+static void counted_init(struct counted *c)
+{
+	static const struct mem_ops ops = { counted_read, counted_free };
+
+	*c = (struct counted){ .m = { &ops } };
+	for (size_t i = 0; i < sizeof(c->bytes); i++)
+		c->bytes[i] = (uint8_t)(i * 7 + i / PAGE);
+}
+
+static void answers_are_those_of_the_memory_below(void **state)
+{
+	static const struct {
+		uint64_t addr;
+		size_t len;
+		int err;
+	} cases[] = {
+		{ ADDR, 1, 0 },
+		{ ADDR + 5, 8, 0 },
+		{ ADDR + PAGE - 3, 6, 0 },
+		{ ADDR + 1, 3 * PAGE, 0 },
+		{ ADDR + N_PAGES * PAGE - 1, 1, 0 },
+		{ ADDR + N_PAGES * PAGE - 1, 2, -EFAULT },
+		{ ADDR - 1, 2, -EFAULT },
+		{ 0, 8, -EFAULT },
+		{ UINT64_MAX, 1, -EFAULT },
+		{ UINT64_MAX - 3, 8, -EFAULT },
+	};
+	struct counted under;
+	struct mem *cache;
+	uint8_t out[N_PAGES * PAGE];
+
+	(void)state;
+	counted_init(&under);
+	cache = mem_cache_new(&under.m, 1 << 20, NO_LIMIT);
+	for (size_t i = 0; i < 2 * sizeof(cases) / sizeof(*cases); i++) {
+		size_t at = i % (sizeof(cases) / sizeof(*cases));
+
+		assert_int_equal(mem_read(cache, cases[at].addr, out, cases[at].len),
+				 cases[at].err);
+		if (!cases[at].err)
+			assert_memory_equal(out, under.bytes + (cases[at].addr - ADDR),
+					    cases[at].len);
+	}
+	mem_free(cache);
+}
+
+static void a_page_is_read_once_until_it_is_forgotten(void **state)
+{
+	struct counted under;
+	struct mem *cache;
+	uint8_t byte;
+
+	(void)state;
+	counted_init(&under);
+	cache = mem_cache_new(&under.m, 1 << 20, NO_LIMIT);
+	for (int i = 0; i < 100; i++)
+		assert_int_equal(mem_read(cache, ADDR + (uint64_t)i, &byte, 1), 0);
+	assert_int_equal(mem_read(cache, 0, &byte, 1), -EFAULT);
+	assert_int_equal(mem_read(cache, 8, &byte, 1), -EFAULT);
+	assert_int_equal(under.n_reads, 2);
+	under.bytes[0] = 99;
+	assert_int_equal(mem_read(cache, ADDR, &byte, 1), 0);
+	assert_int_not_equal(byte, 99);
+	mem_cache_forget(cache);
+	assert_int_equal(mem_read(cache, ADDR, &byte, 1), 0);
+	assert_int_equal(byte, 99);
+	mem_free(cache);
+}
+
+static void it_keeps_no_more_than_it_may(void **state)
+{
+	struct counted under;
+	struct mem *cache;
+	uint8_t byte;
+
+	(void)state;
+	counted_init(&under);
+	cache = mem_cache_new(&under.m, 2 * PAGE, NO_LIMIT);
+	for (int i = 0; i < 3 * N_PAGES; i++) {
+		uint64_t at = (uint64_t)(i % N_PAGES) * PAGE;
+
+		assert_int_equal(mem_read(cache, ADDR + at, &byte, 1), 0);
+		assert_int_equal(byte, under.bytes[at]);
+	}
+	assert_int_equal(under.n_reads, 3 * N_PAGES);
+	mem_free(cache);
+}
+
+static void it_reads_no_more_than_it_may(void **state)
+{
+	struct counted under;
+	struct mem *cache;
+	uint8_t byte;
+
+	(void)state;
+	counted_init(&under);
+	cache = mem_cache_new(&under.m, 1 << 20, 2);
+	assert_int_equal(mem_read(cache, ADDR, &byte, 1), 0);
+	assert_int_equal(mem_read(cache, ADDR + PAGE, &byte, 1), 0);
+	assert_int_equal(mem_read(cache, ADDR + 2 * PAGE, &byte, 1), -E2BIG);
+	assert_int_equal(mem_read(cache, ADDR, &byte, 1), 0);
+	mem_free(cache);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(answers_are_those_of_the_memory_below),
+		cmocka_unit_test(a_page_is_read_once_until_it_is_forgotten),
+		cmocka_unit_test(it_keeps_no_more_than_it_may),
+		cmocka_unit_test(it_reads_no_more_than_it_may),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
