@@ -78,7 +78,7 @@ static void put_task(const struct python_dump *d, const struct python_task *t, F
 	put_addr(t->awaits, out);
 	fputs(",\"awaited_by\":[", out);
 	for (uint32_t i = 0; i < t->n_waiters; i++) {
-		const struct python_waiter *w = &d->tasks.waiters[t->first_waiter + i];
+		const struct python_waiter *w = &d->tasks.waiters.items[t->first_waiter + i];
 
 		fprintf(out, "%s{\"task\":\"%#" PRIx64 "\",\"via\":\"%s\"}", i ? "," : "", w->task,
 			python_via_name(w->via));

@@ -240,7 +240,7 @@ int dump_print_text(const struct python_dump *d, pid_t pid, bool all, FILE *out)
 	SCOPED(free) uint32_t *group = calloc(d->tasks.n + 1, sizeof(*group));
 	/* Each task may be in a group of its own. */
 	SCOPED(free)
-	uint32_t *n_alike = calloc(2 * d->tasks.n + d->tasks.n_waiters + 2, sizeof(*n_alike));
+	uint32_t *n_alike = calloc(2 * d->tasks.n + d->tasks.waiters.n + 2, sizeof(*n_alike));
 	struct printing p = {
 		.out = out, .is_shown = is_shown, .alike = alike, .n_alike = n_alike, .group = group
 	};

@@ -37,7 +37,7 @@ static void each_edge(const struct dump_tree *t, const struct intern *addrs,
 		const struct python_task *task = &ts->tasks[t->order[i]];
 
 		for (uint32_t j = 0; j < task->n_waiters; j++) {
-			const struct python_waiter *w = &ts->waiters[task->first_waiter + j];
+			const struct python_waiter *w = &ts->waiters.items[task->first_waiter + j];
 			int64_t parent = place_of(addrs, w->task);
 
 			if (parent >= 0)
@@ -75,8 +75,8 @@ int dump_tree_init(struct dump_tree *t, const struct python_dump *d)
 	t->order = calloc(n + 1, sizeof(*t->order));
 	t->first = calloc(n + 1, sizeof(*t->first));
 	t->is_root = calloc(n + 1, sizeof(*t->is_root));
-	t->children = calloc(ts->n_waiters + 1, sizeof(*t->children));
-	t->via = calloc(ts->n_waiters + 1, sizeof(*t->via));
+	t->children = calloc(ts->waiters.n + 1, sizeof(*t->children));
+	t->via = calloc(ts->waiters.n + 1, sizeof(*t->via));
 	next = calloc(n + 1, sizeof(*next));
 	if (!addrs || !t->order || !t->first || !t->is_root || !t->children || !t->via || !next)
 		return -ENOMEM;

@@ -8,6 +8,7 @@
 
 /* No mapping begins or ends inside of one, so it can be read as a whole or not at all. */
 #define PAGE 4096
+#define FIRST_SLOTS 64
 
 struct page {
 	uint64_t number;
@@ -19,7 +20,7 @@ struct cache_mem {
 	struct mem m;
 	struct mem *under;
 	struct page **slots; /* open addressing by page number */
-	size_t n, n_slots;   /* n_slots: a power of two, more than n can ever be */
+	size_t n, n_slots;   /* n_slots: a power of two, at least 2 * n */
 	size_t max;
 	uint64_t reads_left;
 	struct page *last;
@@ -46,32 +47,57 @@ static struct page **slot_of(const struct cache_mem *c, uint64_t number)
 	return &c->slots[i & (c->n_slots - 1)];
 }
 
+static int grow(struct cache_mem *c)
+{
+	struct page **old = c->slots;
+	size_t n_old = c->n_slots;
+
+	if (2 * (c->n + 1) <= n_old)
+		return 0;
+	c->slots = calloc(2 * n_old, sizeof(*c->slots));
+	if (!c->slots) {
+		c->slots = old;
+		return -ENOMEM;
+	}
+	c->n_slots = 2 * n_old;
+	for (size_t i = 0; i < n_old; i++)
+		if (old[i])
+			*slot_of(c, old[i]->number) = old[i];
+	free(old);
+	return 0;
+}
+
+static int read_page(struct cache_mem *c, uint64_t number, struct page **out)
+{
+	struct page *page;
+
+	if (!c->reads_left)
+		return -E2BIG;
+	if (c->n == c->max)
+		mem_cache_forget(&c->m);
+	page = grow(c) ? NULL : malloc(sizeof(*page));
+	if (!page)
+		return -ENOMEM;
+	c->reads_left--;
+	page->number = number;
+	page->err = mem_read(c->under, number * PAGE, page->bytes, PAGE);
+	*slot_of(c, number) = page;
+	c->n++;
+	*out = page;
+	return 0;
+}
+
 static int page_of(struct cache_mem *c, uint64_t number, struct page **out)
 {
-	struct page **slot, *page;
+	if (!c->last || c->last->number != number) {
+		struct page *page = *slot_of(c, number);
+		int err = page ? 0 : read_page(c, number, &page);
 
-	if (c->last && c->last->number == number) {
-		*out = c->last;
-		return 0;
+		if (err < 0)
+			return err;
+		c->last = page;
 	}
-	slot = slot_of(c, number);
-	if (!*slot) {
-		if (!c->reads_left)
-			return -E2BIG;
-		if (c->n == c->max) {
-			mem_cache_forget(&c->m);
-			slot = slot_of(c, number);
-		}
-		page = malloc(sizeof(*page));
-		if (!page)
-			return -ENOMEM;
-		c->reads_left--;
-		page->number = number;
-		page->err = mem_read(c->under, number * PAGE, page->bytes, PAGE);
-		*slot = page;
-		c->n++;
-	}
-	c->last = *out = *slot;
+	*out = c->last;
 	return 0;
 }
 
@@ -117,8 +143,7 @@ struct mem *mem_cache_new(struct mem *under, size_t max_bytes, uint64_t max_read
 	c->under = under;
 	c->reads_left = max_reads;
 	c->max = max_bytes / PAGE ? max_bytes / PAGE : 1;
-	for (c->n_slots = 4; c->n_slots < c->max * 2; c->n_slots *= 2)
-		;
+	c->n_slots = FIRST_SLOTS;
 	c->slots = calloc(c->n_slots, sizeof(*c->slots));
 	if (c->slots)
 		return &c->m;

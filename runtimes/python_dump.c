@@ -136,34 +136,49 @@ static int read_tasks(struct python_heap *h, struct python_dump *d)
 	return err < 0 ? err : take_stacks(h, d);
 }
 
-static int read_all(struct python_heap *h, pid_t pid, const struct found *found,
-		    struct python_dump *d)
+static int read_all(struct python_heap *h, pid_t pid, uint64_t runtime, struct python_dump *d)
 {
-	int err;
+	int err = python_threads_read(h, pid, runtime, d->functions, &d->threads);
 
-	if (found->asyncio && h->at.interp.tasks)
-		python_heap_layout_learn(&h->at, found->asyncio, found->asyncio_len);
-	err = python_threads_read(h, pid, found->runtime, d->functions, &d->threads);
 	if (!err)
 		err = read_tasks(h, d);
 	d->is_cut |= !h->n_left || d->tasks.is_cut;
 	return err;
 }
 
+int python_dump_memory(struct mem *m, pid_t pid, const struct python_layout *l, uint64_t runtime,
+		       const void *asyncio, size_t asyncio_len, struct python_dump *out)
+{
+	SCOPED(mem_free) struct mem *cache = mem_cache_new(m, CACHE_BYTES, MAX_PAGES);
+	struct python_heap heap;
+	int err;
+
+	*out = (struct python_dump){
+		.version = l->version,
+		.is_free_threaded = l->is_free_threaded,
+		.functions = python_functions_new(),
+	};
+	if (!cache || !out->functions)
+		return -ENOMEM;
+	err = python_heap_init(&heap, cache, l);
+	if (err < 0)
+		return err;
+	if (asyncio && heap.at.interp.tasks)
+		python_heap_layout_learn(&heap.at, asyncio, asyncio_len);
+	err = read_all(&heap, pid, runtime, out);
+	python_heap_deinit(&heap);
+	return err;
+}
+
 int python_dump_read(struct processes *ps, pid_t pid, struct python_dump *out)
 {
-	SCOPED(mem_free) struct mem *live = NULL;
-	SCOPED(mem_free) struct mem *cache = NULL;
+	SCOPED(mem_free) struct mem *live = mem_live(pid);
 	struct found found = { 0 };
-	struct python_heap heap;
 	uint8_t byte;
 	int err;
 
 	*out = (struct python_dump){ 0 };
-	live = mem_live(pid);
-	cache = live ? mem_cache_new(live, CACHE_BYTES, MAX_PAGES) : NULL;
-	out->functions = python_functions_new();
-	if (!cache || !out->functions)
+	if (!live)
 		return -ENOMEM;
 	err = mem_read(live, 0, &byte, 1); /* may it be read at all? */
 	if (err == 0 || err == -EFAULT)
@@ -171,17 +186,12 @@ int python_dump_read(struct processes *ps, pid_t pid, struct python_dump *out)
 	if (err < 0)
 		return err;
 	out->version = found.image->layout.version;
-	out->is_free_threaded = found.image->layout.is_free_threaded;
-	err = found.image->err;
-	if (!err)
-		err = python_heap_init(&heap, cache, &found.image->layout);
-	if (err < 0)
-		return err;
-	err = read_all(&heap, pid, &found, out);
-	python_heap_deinit(&heap);
-	if (!err)
-		err = mem_read(live, found.runtime, &byte, 1);
-	return err;
+	if (found.image->err)
+		return found.image->err;
+	err = python_dump_memory(live, pid, &found.image->layout, found.runtime, found.asyncio,
+				 found.asyncio_len, out);
+	/* Whatever was read last, it may have ended before. */
+	return err == 0 || err == -EBADMSG ? mem_read(live, found.runtime, &byte, 1) ?: err : err;
 }
 
 void python_dump_deinit(struct python_dump *d)

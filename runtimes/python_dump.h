@@ -10,6 +10,7 @@
 #include "runtimes/python_tasks.h"
 #include "runtimes/python_threads.h"
 
+struct mem;
 struct processes;
 
 struct python_dump {
@@ -27,6 +28,10 @@ struct python_dump {
  * one that does not look like one inside, -ENOMEM. out is to be freed in any case.
  */
 int python_dump_read(struct processes *ps, pid_t pid, struct python_dump *out);
+/* The same for an interpreter that is known, out of any memory: runtime is the address of its
+   _PyRuntime, asyncio what its section .AsyncioDebug says (NULL: there is none). */
+int python_dump_memory(struct mem *m, pid_t pid, const struct python_layout *l, uint64_t runtime,
+		       const void *asyncio, size_t asyncio_len, struct python_dump *out);
 void python_dump_deinit(struct python_dump *d);
 
 #endif

@@ -30,7 +30,6 @@ struct reading {
 	struct python_functions *functions;
 	struct python_tasks *out;
 	struct python_await_chain chain;
-	struct python_waiter waiters[MAX_WAITERS];
 	struct mark marks[BATCH];
 	size_t n_marks;
 	uint64_t *changed; /* addresses of tasks that have to be read again */
@@ -87,20 +86,15 @@ static int add_places(struct reading *r, struct python_task *t)
 
 static int add_waiters(struct reading *r, struct python_task *t)
 {
-	struct python_tasks *ts = r->out;
-	size_t n = python_waiters(r->heap, t->addr, r->waiters, MAX_WAITERS);
+	struct python_waiters *ws = &r->out->waiters;
+	size_t left = MAX_ALL_WAITERS - ws->n;
+	int err;
 
-	t->first_waiter = (uint32_t)ts->n_waiters;
-	if (n > MAX_ALL_WAITERS - ts->n_waiters)
-		n = MAX_ALL_WAITERS - ts->n_waiters;
-	ts->is_cut |= n == MAX_WAITERS || ts->n_waiters + n == MAX_ALL_WAITERS;
-	for (size_t i = 0; i < n; i++) {
-		if (ARRAY_RESERVE(ts->waiters, ts->cap_waiters, ts->n_waiters) < 0)
-			return -ENOMEM;
-		ts->waiters[ts->n_waiters++] = r->waiters[i];
-	}
-	t->n_waiters = (uint32_t)n;
-	return 0;
+	t->first_waiter = (uint32_t)ws->n;
+	err = python_waiters_add(r->heap, t->addr, left < MAX_WAITERS ? left : MAX_WAITERS, ws);
+	t->n_waiters = (uint32_t)(ws->n - t->first_waiter);
+	r->out->is_cut |= err == -E2BIG;
+	return err == -E2BIG ? 0 : err;
 }
 
 /* Has a part that is not for others: "_wait", "Lock.__aenter__". */
@@ -258,7 +252,7 @@ void python_tasks_deinit(struct python_tasks *ts)
 		free(ts->tasks[i].name);
 	free(ts->tasks);
 	free(ts->places);
-	free(ts->waiters);
+	python_waiters_deinit(&ts->waiters);
 	*ts = (struct python_tasks){ 0 };
 }
 

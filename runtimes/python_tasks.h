@@ -36,9 +36,9 @@ struct python_task {
 struct python_tasks {
 	struct python_task *tasks;
 	struct python_place *places;
-	struct python_waiter *waiters;
-	size_t n, n_places, n_waiters;
-	size_t cap, cap_places, cap_waiters;
+	struct python_waiters waiters;
+	size_t n, n_places;
+	size_t cap, cap_places;
 	size_t n_changed; /* that kept changing */
 	bool is_cut;	  /* some have more waiters than are here */
 };

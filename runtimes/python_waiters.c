@@ -1,8 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "runtimes/python_waiters.h"
 
+#include <errno.h>
+#include <stdlib.h>
 #include <string.h>
 
+#include "core/array.h"
 #include "runtimes/python_dict.h"
 
 #define MAX_FUTURES 64 /* between a task and the tasks that wait for it */
@@ -24,8 +27,9 @@ static const struct {
 
 struct search {
 	struct python_heap *heap;
-	struct python_waiter *out;
-	size_t n, max;
+	struct python_waiters *out;
+	size_t first, max; /* in out: those that were found begin here, so many there may be */
+	int err;
 	/* Futures that were found, with how; each is looked at once. */
 	struct {
 		uint64_t addr;
@@ -49,16 +53,21 @@ const char *python_via_name(enum python_via via)
 
 static void add_task(struct search *s, uint64_t task, enum python_via via)
 {
+	struct python_waiters *out = s->out;
 	enum python_kind kind = python_kind(s->heap, task);
 
 	if (!python_kind_is_task(kind))
 		return;
 	/* The same one twice is rare, and early: it is in a TaskGroup and awaited too. */
-	for (size_t i = 0; i < s->n && i < MAX_FUTURES; i++)
-		if (s->out[i].task == task)
+	for (size_t i = s->first; i < out->n && i - s->first < MAX_FUTURES; i++)
+		if (out->items[i].task == task)
 			return;
-	if (s->n < s->max)
-		s->out[s->n++] = (struct python_waiter){ task, via };
+	if (out->n - s->first >= s->max)
+		s->err = -E2BIG;
+	else if (ARRAY_RESERVE(out->items, out->cap, out->n) < 0)
+		s->err = -ENOMEM;
+	else
+		out->items[out->n++] = (struct python_waiter){ task, via };
 }
 
 /* What is nearest to the task that is waited for says how. */
@@ -190,7 +199,7 @@ static void each_callback(struct python_heap *h, uint64_t future,
 	if (first)
 		fn(s, first);
 	n = python_items(h, list, python_kind(h, list));
-	for (size_t i = 0; i < n && h->n_left; i++) {
+	for (size_t i = 0; i < n && h->n_left && !s->err; i++) {
 		uint64_t pair = python_item(h, list, PYTHON_LIST, i);
 
 		if (python_kind(h, pair) == PYTHON_TUPLE && python_items(h, pair, PYTHON_TUPLE))
@@ -198,52 +207,62 @@ static void each_callback(struct python_heap *h, uint64_t future,
 	}
 }
 
-size_t python_waiters_by_callbacks(struct python_heap *h, uint64_t future,
-				   struct python_waiter *out, size_t max)
+static int by_callbacks(struct python_heap *h, uint64_t future, size_t max,
+			struct python_waiters *out)
 {
-	struct search s = { .heap = h, .out = out, .max = max };
+	struct search s = { .heap = h, .out = out, .first = out->n, .max = max };
 
 	add_future(&s, future, PYTHON_VIA_AWAIT);
-	for (size_t i = 0; i < s.n_futures; i++) {
+	for (size_t i = 0; i < s.n_futures && !s.err; i++) {
 		s.via = s.futures[i].via;
 		each_callback(h, s.futures[i].addr, decode, &s);
 	}
-	return s.n;
+	return s.err;
 }
 
 static bool add_awaiting(void *ctx, uint64_t element)
 {
-	add_task(ctx, element, PYTHON_VIA_AWAIT);
-	return true;
+	struct search *s = ctx;
+
+	add_task(s, element, PYTHON_VIA_AWAIT);
+	return !s->err;
 }
 
 /* What the interpreter wrote down, with how the callbacks know it. */
-static size_t by_awaited_by(struct python_heap *h, uint64_t future, struct python_waiter *out,
-			    size_t max)
+static int by_awaited_by(struct python_heap *h, uint64_t future, size_t max,
+			 struct python_waiters *out)
 {
-	struct python_waiter known[MAX_FUTURES];
-	size_t n_known = python_waiters_by_callbacks(h, future, known, MAX_FUTURES);
-	struct search s = { .heap = h, .out = out, .max = max };
+	struct search s = { .heap = h, .out = out, .first = out->n, .max = max };
 	uint64_t awaited_by = python_word(h, future + h->at.future.awaited_by);
+	struct python_waiters known = { 0 };
+	int err = by_callbacks(h, future, MAX_FUTURES, &known);
 
 	if (awaited_by && python_byte(h, future + h->at.future.awaited_by_is_set))
 		python_set_each(h, awaited_by, add_awaiting, &s);
 	else if (awaited_by)
 		add_awaiting(&s, awaited_by);
-	for (size_t i = 0; i < s.n; i++)
-		for (size_t j = 0; j < n_known; j++)
-			if (known[j].task == s.out[i].task)
-				s.out[i].via = known[j].via;
-	return s.n;
+	for (size_t i = s.first; i < out->n; i++)
+		for (size_t j = 0; j < known.n; j++)
+			if (known.items[j].task == out->items[i].task)
+				out->items[i].via = known.items[j].via;
+	python_waiters_deinit(&known);
+	return err == -ENOMEM ? err : s.err;
 }
 
-size_t python_waiters(struct python_heap *h, uint64_t future, struct python_waiter *out, size_t max)
+int python_waiters_add(struct python_heap *h, uint64_t future, size_t max,
+		       struct python_waiters *out)
 {
 	bool is_pure = python_kind_is_pure(python_kind(h, future));
 
 	if (h->at.future.awaited_by && !is_pure)
-		return by_awaited_by(h, future, out, max);
-	return python_waiters_by_callbacks(h, future, out, max);
+		return by_awaited_by(h, future, max, out);
+	return by_callbacks(h, future, max, out);
+}
+
+void python_waiters_deinit(struct python_waiters *ws)
+{
+	free(ws->items);
+	*ws = (struct python_waiters){ 0 };
 }
 
 static void decode_mark(struct search *s, uint64_t callback)

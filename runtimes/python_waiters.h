@@ -27,12 +27,15 @@ struct python_waiter {
 	enum python_via via;
 };
 
-/* The tasks that wait for it, at most max; how many. */
-size_t python_waiters(struct python_heap *h, uint64_t future, struct python_waiter *out,
-		      size_t max);
-/* What callbacks alone say, in any version. */
-size_t python_waiters_by_callbacks(struct python_heap *h, uint64_t future,
-				   struct python_waiter *out, size_t max);
+struct python_waiters {
+	struct python_waiter *items;
+	size_t n, cap;
+};
+
+/* Adds the tasks that wait for it, at most max. 0, -E2BIG: there are more, or -ENOMEM. */
+int python_waiters_add(struct python_heap *h, uint64_t future, size_t max,
+		       struct python_waiters *out);
+void python_waiters_deinit(struct python_waiters *ws);
 
 /* What a future that is no task stands for: gather, shield, executor, else await. */
 enum python_via python_future_via(struct python_heap *h, uint64_t future);
