@@ -263,7 +263,7 @@ void python_qualnames_apply(struct python_qualnames *q, struct mem *m,
 
 	if (l->code.qualname || strlen(c->name) != c->name_len)
 		return;
-	cache = mem_cache_new(m, CACHE_BYTES);
+	cache = mem_cache_new(m, CACHE_BYTES, MAX_SEARCH_READS);
 	if (!cache || python_heap_init(&h, cache, l) < 0)
 		return;
 	interp = python_word(&h, runtime + l->runtime.interpreters_head);
