@@ -15,6 +15,7 @@
 #include "bpf/shared.h"
 #include "unwinders/arch.h"
 #include "unwinders/python.h"
+#include "unwinders/python_task.h"
 #include "unwinders/python_walk.h"
 #include "unwinders/unwind.h"
 
@@ -118,6 +119,8 @@ struct python_scratch {
 	struct python_walk walk;
 	__u8 frame[PYTHON_FRAME_MAX];
 	__u64 words[PYTHON_IDENTITY_WORDS];
+	struct python_tasks tasks;
+	struct wire_python_task task;
 	struct wire_python_code code;
 	__u32 n_codes_left;	   /* to send with this sample */
 	__u32 seen[N_PYTHON_SEEN]; /* marks of code objects that were sent, each in its slot */

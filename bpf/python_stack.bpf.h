@@ -10,6 +10,7 @@
 #include "unwinders/unwind.bpf.h"
 #include "unwinders/python.bpf.h"
 #include "bpf/python_code.bpf.h"
+#include "unwinders/python_task.bpf.h"
 
 #define PYTHON_FRAMES_PER_CALL 8 /* as FRAMES_PER_CALL */
 
@@ -33,6 +34,8 @@ UNWIND_GLOBAL __u64 python_frames(__u64 first)
 		end = python_step(&p->walk, &p->process, p->frame, p->words, &p->frames[at]);
 		if (end)
 			return (__u32)end | at << 32;
+		if (p->walk.gen)
+			python_tasks_see(&p->tasks, p->walk.gen);
 		python_show(p, &p->frames[at]);
 	}
 	return (first + PYTHON_FRAMES_PER_CALL) << 32;
@@ -71,6 +74,24 @@ static __always_inline void python_send(struct scratch *s, struct python_scratch
 		s->cpu.counters[PYTHON_LOST_RING]++;
 }
 
+/* The name as it is now: the task may be gone when user space looks for it. */
+static __always_inline void python_send_task(struct scratch *s, struct python_scratch *p)
+{
+	struct wire_python_task *t = &p->task;
+
+	t->addr = python_tasks_name(&p->tasks, &p->process);
+	t->len = t->addr ? python_copy(t->name, t->addr, sizeof(t->name)) : 0;
+	if (!t->len)
+		return;
+	t->h.type = WIRE_PYTHON_TASK;
+	t->h.flags = 0;
+	t->h.len = sizeof(*t);
+	t->sample_id = s->sample.id;
+	t->pad = 0;
+	if (bpf_ringbuf_output(&ring, t, sizeof(*t), BPF_RB_NO_WAKEUP))
+		s->cpu.counters[PYTHON_LOST_RING]++;
+}
+
 /* Sends nothing for a thread that runs no Python. */
 static __always_inline void python_stack(struct scratch *s, __u64 vdso)
 {
@@ -87,6 +108,9 @@ static __always_inline void python_stack(struct scratch *s, __u64 vdso)
 	p->code.pad = pid;
 	if (!python_begin(&p->walk, &p->process, python_thread_pointer()))
 		return;
+	p->tasks.n = p->tasks.task = 0;
+	if (p->process.has_tasks)
+		python_tasks_begin(&p->tasks, &p->process, p->walk.tstate, p->frame);
 	for (int i = 0; i < MAX_PYTHON_FRAMES / PYTHON_FRAMES_PER_CALL + 1 && !end; i++) {
 		__u64 result = python_frames(n);
 
@@ -96,6 +120,8 @@ static __always_inline void python_stack(struct scratch *s, __u64 vdso)
 	p->record.end = end;
 	if (end < N_COUNTERS)
 		s->cpu.counters[end]++;
+	if (p->tasks.task)
+		python_send_task(s, p);
 	python_send(s, p, n);
 }
 

@@ -8,6 +8,7 @@
 #include "core/log.h"
 #include "core/profile.h"
 #include "runtimes/process.h"
+#include "runtimes/python.h"
 
 #define N_CACHED 1024 /* threads; a power of two */
 
@@ -23,7 +24,7 @@ struct sample_labels {
 	size_t used, max; /* bytes */
 	size_t used_late; /* of them since the budget was used up */
 	uint64_t n_over;
-	uint32_t pid, tid, thread, process, container, gil; /* keys */
+	uint32_t pid, tid, thread, process, container, gil, task; /* keys */
 	struct cached cache[N_CACHED];
 };
 
@@ -31,7 +32,8 @@ struct sample_labels {
 struct draft {
 	struct sample_labels *sl;
 	const struct processes *ps;
-	struct label labels[6];
+	struct label labels[7];
+	const char *task; /* NULL: the sample is of none */
 	size_t n;
 	bool is_new;	/* strings and the set may be added */
 	bool is_absent; /* they may not, and one is not there */
@@ -51,6 +53,7 @@ struct sample_labels *sample_labels_new(struct profile *p, size_t max)
 	sl->process = profile_string(p, "process");
 	sl->container = profile_string(p, "container");
 	sl->gil = profile_string(p, "gil");
+	sl->task = profile_string(p, "task");
 	return sl;
 }
 
@@ -120,6 +123,8 @@ static uint32_t make(struct draft *d, const struct cached *c, bool with_thread)
 		add_text(d, sl->gil, "holding", SIZE_MAX);
 	if (c->gil & WIRE_PYTHON_RELEASED_GIL)
 		add_text(d, sl->gil, "released", SIZE_MAX);
+	if (d->task)
+		add_text(d, sl->task, d->task, SIZE_MAX);
 	labels = finish(d);
 	sl->used += profile_memory(sl->profile) - before;
 	return labels;
@@ -139,9 +144,9 @@ static uint32_t make_any(struct sample_labels *sl)
 static void count_over(struct sample_labels *sl)
 {
 	if (!sl->n_over++)
-		log_info("there are more threads than the memory budget has room for: samples of "
-			 "new ones carry their process only, or [over memory budget]; give more "
-			 "by --memory");
+		log_info("there are more threads and tasks than the memory budget has room for: "
+			 "samples of new ones carry fewer labels, or [over memory budget]; give "
+			 "more by --memory");
 }
 
 /* Few processes are worth more than the little that is kept for the end. */
@@ -167,12 +172,30 @@ static uint32_t make_fewer(struct draft *d, const struct cached *c, enum budget_
 	return labels ? labels : make_any(sl);
 }
 
+/* Names of tasks may be as many as requests: they have half of the room, so that threads keep
+   theirs. */
+static uint32_t make_with_task(struct draft *d, const struct cached *c)
+{
+	struct sample_labels *sl = d->sl;
+	bool is_new = d->is_new;
+	uint32_t labels;
+
+	d->is_new = is_new && (!sl->max || sl->used < sl->max / 2);
+	labels = make(d, c, true);
+	d->is_new = is_new;
+	d->task = NULL;
+	if (!labels)
+		count_over(sl);
+	return labels;
+}
+
 uint32_t sample_labels_get(struct sample_labels *sl, const struct queued_sample *q,
 			   const struct process *proc, const struct processes *ps,
 			   enum budget_state state)
 {
 	const struct wire_sample *s = q->sample;
 	struct cached *slot = &sl->cache[s->tid & (N_CACHED - 1)];
+	char task[PYTHON_TASK_LABEL_MAX];
 	struct cached wanted = {
 		.pid = s->pid,
 		.tid = s->tid,
@@ -188,6 +211,13 @@ uint32_t sample_labels_get(struct sample_labels *sl, const struct queued_sample 
 	};
 
 	memcpy(wanted.thread, s->comm, strnlen(s->comm, sizeof(wanted.thread)));
+	if (q->task && proc && python_task_of(proc, q->task, task)) {
+		d.task = task;
+		wanted.labels = make_with_task(&d, &wanted);
+		if (wanted.labels)
+			return wanted.labels;
+		wanted.labels = slot->labels;
+	}
 	if (slot->labels && !memcmp(&wanted, slot, sizeof(wanted)))
 		return slot->labels;
 	wanted.labels = make(&d, &wanted, true);

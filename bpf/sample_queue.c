@@ -16,6 +16,7 @@ struct item {
 	size_t n_pages;
 	struct wire_build_ids *build_ids;
 	struct wire_python *python;
+	struct wire_python_task *task;
 	struct wire_python_code **codes;
 	size_t n_codes;
 };
@@ -52,6 +53,7 @@ static void item_free(struct sample_queue *q, struct item *item)
 	free(item->pages);
 	free(item->codes);
 	record_free(q, item->python);
+	record_free(q, item->task);
 	record_free(q, item->sample);
 	*item = (struct item){ 0 };
 }
@@ -130,6 +132,16 @@ static int check_code(const void *record, size_t len)
 	return 0;
 }
 
+static int check_task(const void *record, size_t len)
+{
+	struct wire_python_task task;
+
+	if (len < sizeof(task))
+		return -EBADMSG;
+	memcpy(&task, record, sizeof(task));
+	return task.len > sizeof(task.name) ? -EBADMSG : 0;
+}
+
 static int check_part(int type, const void *record, size_t len)
 {
 	switch (type) {
@@ -141,6 +153,8 @@ static int check_part(int type, const void *record, size_t len)
 		return check_python(record, len);
 	case WIRE_PYTHON_CODE:
 		return check_code(record, len);
+	case WIRE_PYTHON_TASK:
+		return check_task(record, len);
 	}
 	return -EBADMSG;
 }
@@ -173,6 +187,11 @@ static bool give_part(struct item *item, struct wire_part *part)
 		if (item->build_ids)
 			return false;
 		item->build_ids = (struct wire_build_ids *)part;
+		return true;
+	case WIRE_PYTHON_TASK:
+		if (item->task)
+			return false;
+		item->task = (struct wire_python_task *)part;
 		return true;
 	default:
 		if (item->python)
@@ -280,6 +299,7 @@ bool sample_queue_take(struct sample_queue *q, struct queued_sample *out)
 		.n_pages = q->taken.n_pages,
 		.build_ids = q->taken.build_ids,
 		.python = q->taken.python,
+		.task = q->taken.task,
 		.codes = (const struct wire_python_code *const *)q->taken.codes,
 		.n_codes = q->taken.n_codes,
 	};

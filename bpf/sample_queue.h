@@ -19,6 +19,7 @@ struct queued_sample {
 	size_t n_pages;
 	const struct wire_build_ids *build_ids;	     /* NULL: none */
 	const struct wire_python *python;	     /* NULL: none */
+	const struct wire_python_task *task;	     /* NULL: none */
 	const struct wire_python_code *const *codes; /* code objects first seen in it */
 	size_t n_codes;
 };

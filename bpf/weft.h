@@ -21,6 +21,7 @@ enum wire_record_type {
 	WIRE_BUILD_IDS = 3,
 	WIRE_PYTHON = 4,
 	WIRE_PYTHON_CODE = 5,
+	WIRE_PYTHON_TASK = 6,
 };
 
 enum wire_sampler { WIRE_CPU, WIRE_CYCLES };
@@ -163,6 +164,18 @@ struct wire_python_code {
 	__u8 name[CODE_STRING_MAX];
 	__u8 file[CODE_STRING_MAX];
 	__u8 lines[CODE_LINES_MAX];
+};
+
+#define WIRE_TASK_NAME_MAX 256
+
+/* The asyncio task that the sample is of; comes before it. Without its name there is no record. */
+struct wire_python_task {
+	struct wire_header h;
+	__u64 sample_id;
+	__u64 addr; /* of its name: a str, or an int for "Task-%d" */
+	__u32 len;  /* bytes that hold: the name may be longer or shorter */
+	__u32 pad;
+	__u8 name[WIRE_TASK_NAME_MAX]; /* the object from its start */
 };
 
 /* What user space tells the kernel half of one executable mapping; sorted by start, not

@@ -5,11 +5,13 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "core/clock.h"
 #include "core/log.h"
 #include "core/mem.h"
 #include "core/profile.h"
 #include "runtimes/process.h"
 #include "runtimes/process_table.h"
+#include "runtimes/python_asyncio.h"
 #include "runtimes/python_code.h"
 #include "runtimes/python_copy.h"
 #include "runtimes/python_image.h"
@@ -17,6 +19,7 @@
 #include "runtimes/python_merge.h"
 #include "runtimes/python_qualnames.h"
 #include "runtimes/runtime.h"
+#include "symbolizer/object.h"
 
 #define MAX_CODES (1u << 16) /* code objects of one process that have names */
 
@@ -36,6 +39,7 @@ struct python {
 	uint64_t bias;
 	uint32_t generation;		/* of the mappings that were searched */
 	bool is_settled;		/* the kernel half knows all that there is to know */
+	struct python_asyncio asyncio;
 	struct mem *mem;		/* while a stack is explained */
 	struct python_qualnames *names; /* NULL until one is looked for */
 	struct known_code *codes;
@@ -159,6 +163,38 @@ static bool set_slots(struct process *proc, const struct python *py, struct pyth
 	       set_tls(proc, py, &image->sticky, &out->sticky);
 }
 
+/* True: something else is known of asyncio than before. */
+static bool look_for_asyncio(struct process *proc, struct python *py)
+{
+	const struct python_layout *l = &py->image->layout;
+	uint64_t now_ns = clock_ns(CLOCK_MONOTONIC);
+	struct mem *mem;
+	bool is_new;
+
+	if (proc->exit_time_ns || !python_asyncio_is_due(&py->asyncio, l, now_ns))
+		return false;
+	mem = mem_live(proc->pid);
+	is_new = mem &&
+		 python_asyncio_look(&py->asyncio, mem, l, py->image->runtime + py->bias, now_ns);
+	mem_free(mem);
+	return is_new;
+}
+
+static void set_asyncio(struct process *proc, struct python *py, struct python_process *out)
+{
+	const void *section;
+	uint64_t vaddr;
+	size_t len;
+
+	for (size_t i = 0; i < proc->n_mappings && !py->asyncio.is_in_thread; i++)
+		if (proc->mappings[i].object &&
+		    object_section(proc->mappings[i].object, ".AsyncioDebug", &section, &len,
+				   &vaddr))
+			python_asyncio_learn(&py->asyncio, &py->image->layout, section, len);
+	look_for_asyncio(proc, py);
+	python_asyncio_set(&py->asyncio, out);
+}
+
 bool python_attach(struct processes *ps, struct process *proc, struct python_process *out)
 {
 	struct python *py = python_of(proc);
@@ -170,6 +206,7 @@ bool python_attach(struct processes *ps, struct process *proc, struct python_pro
 		return false;
 	set_walk(&py->image->layout, out);
 	py->is_settled = set_slots(proc, py, out);
+	set_asyncio(proc, py, out);
 	return true;
 }
 
@@ -178,11 +215,25 @@ bool python_settles(struct processes *ps, struct process *proc)
 	struct python *py = proc->python;
 	struct python_process walk;
 
-	if (!py || !py->image || py->image->err || py->is_settled || proc->exit_time_ns ||
-	    !set_slots(proc, py, &walk))
+	if (!py || !py->image || py->image->err || proc->exit_time_ns)
+		return false;
+	if ((py->is_settled || !set_slots(proc, py, &walk)) && !look_for_asyncio(proc, py))
 		return false;
 	proc->generation = processes_unique(ps);
 	return true;
+}
+
+bool python_task_of(const struct process *proc, const struct wire_python_task *task,
+		    char out[PYTHON_TASK_LABEL_MAX])
+{
+	const struct python *py = proc->python;
+	struct python_name_types types;
+
+	if (!py || !py->image || py->image->err || !py->image->str || !py->image->integer)
+		return false;
+	types.str = py->image->str + py->bias;
+	types.integer = py->image->integer + py->bias;
+	return python_task_label(task, &py->image->layout, &types, out);
 }
 
 static uint32_t *slot_of(const struct python *py, uint64_t addr, uint32_t id)

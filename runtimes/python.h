@@ -25,6 +25,13 @@ bool python_attach(struct processes *ps, struct process *proc, struct python_pro
    now, so it should be called again. */
 bool python_settles(struct processes *ps, struct process *proc);
 
+#define PYTHON_TASK_LABEL_MAX 640 /* bytes, with the NUL, for all that is copied of a name */
+
+/* The name of the asyncio task that a sample is of; one longer than what was copied of it ends in
+   "…". False: it is no name. */
+bool python_task_of(const struct process *proc, const struct wire_python_task *task,
+		    char out[PYTHON_TASK_LABEL_MAX]);
+
 /* Puts the Python frames of a sample between the native ones, as frames that runtime_python knows.
    Returns how many were written to out, at most max; 0: there is no interpreter. */
 size_t python_explain(const struct runtime_env *env, struct process *proc,

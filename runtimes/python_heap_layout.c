@@ -32,6 +32,7 @@ static const struct {
 	{ AT(frame.stack_depth), { 0, 0, 0, 80, 64, 64, 64, 0, 0 } },
 	{ AT(frame.stack_behind), { 0, 0, 0, 0, 0, 0, 0, 64, 64 } },
 	{ AT(frame.state), { 0, 0, 0, 108, 0, 0, 0, 0, 0 } },
+	{ AT(frame.gen), { 96, 96, 96, 88, 0, 0, 0, 0, 0 } },
 	{ AT(future.callback), { 24, 24, 24, 24, 24, 24, 24, 24, 24 } },
 	{ AT(future.callbacks), { 40, 40, 40, 40, 40, 40, 40, 40, 40 } },
 	{ AT(future.awaited_by), { 0, 0, 0, 0, 0, 0, 0, 96, 96 } },

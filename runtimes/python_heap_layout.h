@@ -58,6 +58,7 @@ struct python_heap_layout {
 					*/
 		uint16_t stack_behind; /* from 3.14: pointer behind the last value */
 		uint16_t state;	       /* 3.10: int8_t */
+		uint16_t gen;	       /* to 3.10: the generator that it is of */
 	} frame;
 	struct {
 		uint16_t callback, callbacks; /* the first one, a list of tuples with the others */

@@ -198,6 +198,8 @@ static struct python_image *read_image(struct object *o)
 	object_symbol(o, "_PyEval_EvalFrameDefault", &image.eval, &image.eval_len);
 	read_tls(o, &image);
 	object_symbol(o, "autoTLSkey", &image.key, &size);
+	object_symbol(o, "PyUnicode_Type", &image.str, &size);
+	object_symbol(o, "PyLong_Type", &image.integer, &size);
 	copy = malloc(sizeof(*copy));
 	if (copy)
 		*copy = image;

@@ -24,6 +24,7 @@ struct python_image {
 	uint64_t runtime;	 /* virtual address of _PyRuntime; 3.6: of _PyThreadState_Current */
 	uint64_t key;		 /* of the int that is 3.6's autoTLSkey; 0: not found */
 	uint64_t eval, eval_len; /* the eval function's main part */
+	uint64_t str, integer;	 /* PyUnicode_Type and PyLong_Type; 0: not found */
 	/* _Py_tss_tstate, from 3.12 on, and _Py_tss_gilstate, from 3.15 on: the thread's own state
 	   while it is attached, and always. */
 	struct python_tls attached, sticky;

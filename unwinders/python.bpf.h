@@ -141,6 +141,15 @@ static __always_inline __u32 python_id(const struct python_process *p, __u64 cod
 	return python_code_identity(words, len / sizeof(*words), name_hash);
 }
 
+/* The generator or coroutine that a frame is of; 0: none. */
+static __always_inline __u64 python_generator(const struct python_process *p, const __u8 *bytes,
+					      __u64 frame, __u8 owner)
+{
+	if (p->frame_gen)
+		return PYTHON_AT(bytes, __u64, p->frame_gen);
+	return owner == PYTHON_WALK_GENERATOR ? frame - p->gen_frame : 0;
+}
+
 /*
  * One entry of the stack: the frame the walk is at, or the anchor behind it. 0, with w->frame 0
  * after the outermost one; or the counter that says why the chain cannot be followed.
@@ -153,6 +162,7 @@ static __always_inline int python_step(struct python_walk *w, const struct pytho
 	__u64 len = p->frame_len, frame = w->frame, code;
 	__u8 owner;
 
+	w->gen = 0;
 	if (w->is_anchor_due) {
 		python_anchor(out, w->cframe);
 		python_next_cframe(w, p);
@@ -176,6 +186,8 @@ static __always_inline int python_step(struct python_walk *w, const struct pytho
 	out->position = p->is_lasti ? PYTHON_AT(bytes, __u32, p->frame_instr)
 				    : (__u32)(PYTHON_AT(bytes, __u64, p->frame_instr) - code);
 	out->id = python_id(p, code, words);
+	if (p->has_tasks)
+		w->gen = python_generator(p, bytes, frame, owner);
 	w->is_anchor_due =
 		p->anchor == PYTHON_ANCHOR_FRAME ||
 		(p->anchor == PYTHON_ANCHOR_ENTRY && PYTHON_AT(bytes, __u8, p->frame_is_entry));

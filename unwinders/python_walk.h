@@ -54,11 +54,22 @@ struct python_process {
 	__u16 str_hash;
 	__u16 code_len; /* bytes of a code object that hold the fields below */
 	__u16 code_shown_name, code_file, code_lines;
+	/* asyncio; of no meaning while has_tasks is 0 */
+	__u64 current_tasks; /* to 3.13: the dict from loops to the tasks they execute */
+	__u16 tstate_task;   /* from 3.14 on: the task that the thread executes */
+	__u16 task_coro;
+	__u16 task_name, gen_qualname;	/* a pointer to a str or an int; 3.7 has the coroutine's */
+	__u16 frame_gen;		/* to 3.10: the generator that the frame is of */
+	__u16 gen_frame;		/* from 3.11 on: where in its generator a frame is */
+	__u16 keys_entries, keys_count; /* in the keys of a dict */
+	__u8 has_log2_keys;		/* from 3.11 on: how they say their size */
+	__u8 has_tasks;
 	__u8 anchor;   /* enum python_anchor */
 	__u8 is_lasti; /* frame_instr is an int, not a pointer */
 };
 
 /* Owners of frames, a byte: from the first on they are no Python functions. */
+#define PYTHON_WALK_GENERATOR 1
 #define PYTHON_WALK_FIRST_SHIM 3
 #define PYTHON_WALK_LAST_OWNER 4
 
@@ -67,6 +78,7 @@ struct python_walk {
 	__u64 tstate;
 	__u64 frame;  /* 0: the end */
 	__u64 cframe; /* of the activation it is in */
+	__u64 gen;    /* of the last frame; 0: it is none's, or nobody asks */
 	__u32 is_anchor_due;
 	__u32 is_attached; /* the thread may run Python code now: it holds the GIL */
 };

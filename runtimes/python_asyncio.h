@@ -1,0 +1,54 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The asyncio task a sample of a CPython process is of: what the kernel half must know to find it,
+ * 3.7 to 3.15, and its name. Only tasks of asyncio's C half, which every interpreter has that was
+ * not built without it.
+ */
+#ifndef RUNTIMES_PYTHON_ASYNCIO_H
+#define RUNTIMES_PYTHON_ASYNCIO_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "bpf/weft.h"
+#include "runtimes/python.h"
+#include "runtimes/python_heap_layout.h"
+#include "runtimes/python_layout.h"
+#include "unwinders/python_walk.h"
+
+struct mem;
+
+/* What was found in a process. Zeros before it was looked for. */
+struct python_asyncio {
+	struct python_heap_layout at;
+	bool is_known;		/* at holds */
+	bool is_in_thread;	/* from 3.14 on: the thread state says its task */
+	uint64_t current_tasks; /* to 3.13: a dict; 0: not imported */
+	/* modules of the interpreters as they were when it was looked for, and when again */
+	uint64_t modules, next_look_ns;
+	bool is_half_imported;
+};
+
+/* From 3.14 on, with the section .AsyncioDebug of a file that is mapped. */
+void python_asyncio_learn(struct python_asyncio *a, const struct python_layout *l,
+			  const void *section, size_t len);
+/* To 3.13: whether asyncio was imported meanwhile; looks only when modules came or went, and a
+   small share of the time. runtime: address of _PyRuntime. True: something else is known now. */
+bool python_asyncio_look(struct python_asyncio *a, struct mem *m, const struct python_layout *l,
+			 uint64_t runtime, uint64_t now_ns);
+/* Is it time to? Later versions say it by themselves. */
+bool python_asyncio_is_due(const struct python_asyncio *a, const struct python_layout *l,
+			   uint64_t now_ns);
+void python_asyncio_set(const struct python_asyncio *a, struct python_process *out);
+
+/* The types that names have: exactly these two. 0: not known. */
+struct python_name_types {
+	uint64_t str, integer;
+};
+
+/* As python_task_of() (runtimes/python.h). */
+bool python_task_label(const struct wire_python_task *task, const struct python_layout *l,
+		       const struct python_name_types *types, char out[PYTHON_TASK_LABEL_MAX]);
+
+#endif

@@ -1,0 +1,23 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/* What the search for a thread's asyncio task works with (unwinders/python_task.bpf.h). */
+#ifndef UNWINDERS_PYTHON_TASK_H
+#define UNWINDERS_PYTHON_TASK_H
+
+#include <linux/types.h>
+
+/* A dict keeps places of what was taken out until it is full: with one or two loops there are five
+   at most, and further ones are threads of their own that run loops at this moment. */
+#define MAX_CURRENT_TASKS 8
+
+struct python_dict_entry {
+	__u64 hash, key, value;
+};
+
+struct python_tasks {
+	__u64 n; /* tasks that loops execute, whichever thread's */
+	__u64 tasks[MAX_CURRENT_TASKS], coros[MAX_CURRENT_TASKS];
+	__u64 task, coro; /* whose coroutine is on this thread's stack; 0: none yet */
+	struct python_dict_entry entries[MAX_CURRENT_TASKS];
+};
+
+#endif
