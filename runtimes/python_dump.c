@@ -124,16 +124,22 @@ static int take_stacks(struct python_heap *h, struct python_dump *d)
 static int read_tasks(struct python_heap *h, struct python_dump *d)
 {
 	SCOPED(intern_free) struct intern *addresses = intern_new();
+	SCOPED(intern_free) struct intern *still = intern_new();
 	SCOPED(intern_free) struct intern *loops = intern_new();
 	int err;
 
-	if (!addresses || !loops)
+	if (!addresses || !still || !loops)
 		return -ENOMEM;
 	d->is_cut |= !list_tasks(h, &d->threads, addresses);
 	python_tasks_loops(h, addresses, loops);
 	find_loops(h, &d->threads, loops);
 	err = python_tasks_read(h, addresses, d->functions, &d->tasks);
-	return err < 0 ? err : take_stacks(h, d);
+	if (err < 0)
+		return err;
+	/* What ended meanwhile may have been anything by the time it was read. */
+	list_tasks(h, &d->threads, still);
+	python_tasks_keep(&d->tasks, still);
+	return take_stacks(h, d);
 }
 
 static int read_all(struct python_heap *h, pid_t pid, uint64_t runtime, struct python_dump *d)

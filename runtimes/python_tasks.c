@@ -12,56 +12,122 @@
 #include "runtimes/python_chain.h"
 #include "runtimes/python_task_head.h"
 
-#define BATCH 1024	       /* tasks that are read, and then looked at again */
-#define ROUNDS 4	       /* a task that changed is read again so many times */
+/* Tasks that are read, and then looked at again. Of more at once one could go away and come back to
+   where it was in between; of fewer, the pages that they share are read too often. */
+#define BATCH 64
+#define ROUNDS 6	       /* a task that changed is read again so many times */
 #define MAX_WAITERS (1u << 15) /* of one task */
 #define MAX_ALL_WAITERS (1u << 20)
 #define MAX_NAME_BYTES (32u << 20) /* of all names; tasks that come later have none */
-
-/* What tells that a task went on. */
-struct mark {
-	uint64_t addr;
-	struct python_task_head head;
-	uint64_t instr; /* of its coroutine */
-};
 
 struct reading {
 	struct python_heap *heap;
 	struct python_functions *functions;
 	struct python_tasks *out;
+	/* Of the task that is being read. */
+	bool is_gone; /* it was freed */
+	struct python_task_head head;
 	struct python_await_chain chain;
-	struct mark marks[BATCH];
-	size_t n_marks;
-	uint64_t *changed; /* addresses of tasks that have to be read again */
+	struct python_waiters waiters;
+	enum python_via via;
+
+	uint64_t marks[BATCH]; /* what tells that a task went on */
+	uint64_t *changed;     /* addresses of tasks that have to be read again */
 	size_t n_changed, cap_changed;
 	size_t n_name_bytes;
 };
 
-static uint64_t coroutine_instr(struct python_heap *h, uint64_t coro)
+/* A task that was freed has no references, but its type still; its place may be another object's.
+ */
+static bool is_gone(struct python_heap *h, uint64_t addr)
 {
-	uint64_t frame = python_kind_is_generator(python_kind(h, coro))
-				 ? python_generator_frame(h, coro)
-				 : 0;
-	uint64_t at = frame + h->layout->frame.instr;
+	return !python_kind_is_task(python_kind(h, addr)) ||
+	       !python_int(h, addr + h->layout->object.type - 8);
+}
 
-	if (!frame)
+static bool is_running(const struct reading *r)
+{
+	return !r->head.is_done && r->chain.end == PYTHON_CHAIN_RUNNING;
+}
+
+/* What a task waits for is also what the innermost of its coroutines awaits; and only the outermost
+   one can have no frame, or not have begun. Else it went on while it was read. */
+static bool is_torn(const struct reading *r)
+{
+	const struct python_await_chain *c = &r->chain;
+	enum python_kind kind = python_kind(r->heap, r->head.coro);
+
+	if (r->head.is_done)
+		return false;
+	if (!r->head.coro || (kind != PYTHON_OTHER && !python_kind_is_generator(kind)))
+		return true;
+	if (c->end == PYTHON_CHAIN_FINISHED || c->end == PYTHON_CHAIN_CREATED)
+		return c->n > 1 || r->head.waiter;
+	return r->head.waiter && c->end == PYTHON_CHAIN_FUTURE && c->leaf != r->head.waiter;
+}
+
+static uint64_t combine(uint64_t hash, uint64_t word)
+{
+	const uint64_t both[2] = { hash, word };
+
+	return hash_bytes(both, sizeof(both));
+}
+
+/* Names of tasks have a number that no other task has, while their places are used again soon. */
+static uint64_t name_mark(struct python_heap *h, uint64_t name)
+{
+	enum python_kind kind = python_kind(h, name);
+	uint64_t hash = name, number;
+
+	if (kind == PYTHON_INT && python_int_value(h, name, &number))
+		return combine(hash, number);
+	for (uint64_t i = 0; kind == PYTHON_STR && i < 24; i += 8)
+		hash = combine(hash, python_word(h, name + h->layout->str.ascii_header + i));
+	return hash;
+}
+
+static uint64_t mark_of(const struct reading *r)
+{
+	const struct python_task_head *head = &r->head;
+	uint64_t name = name_mark(r->heap, head->name);
+	uint64_t hash = combine(combine(combine(head->coro, head->waiter), name),
+				head->is_done << 8 | (unsigned int)r->via);
+
+	if (r->is_gone)
 		return 0;
-	return h->layout->instr == PYTHON_INSTR_POINTER ? python_word(h, at) : python_int(h, at);
+	if (is_running(r)) /* where it is does not count, that it is does */
+		return combine(head->coro, name);
+	hash = combine(hash, hash_bytes(r->chain.frames, r->chain.n * sizeof(*r->chain.frames)));
+	hash = combine(combine(hash, r->chain.leaf), r->chain.end);
+	for (size_t i = 0; i < r->waiters.n; i++)
+		hash = combine(combine(hash, r->waiters.items[i].task), r->waiters.items[i].via);
+	return hash;
 }
 
-static struct mark mark_of(struct python_heap *h, uint64_t addr)
+static uint64_t awaited(const struct reading *r)
 {
-	struct python_task_head head = python_task_head(h, addr);
-
-	return (struct mark){ addr, head, head.is_done ? 0 : coroutine_instr(h, head.coro) };
+	return r->chain.end == PYTHON_CHAIN_FUTURE ? r->chain.leaf : r->head.waiter;
 }
 
-/* A task that runs has another instruction every time; all else must stay. */
-static bool is_same(const struct mark *a, const struct mark *b, bool is_running)
+/* Everything that can change. */
+static int read_raw(struct reading *r, uint64_t addr)
 {
-	return a->head.coro == b->head.coro && a->head.waiter == b->head.waiter &&
-	       a->head.name == b->head.name && a->head.is_done == b->head.is_done &&
-	       (is_running || a->instr == b->instr);
+	struct python_heap *h = r->heap;
+	size_t left = MAX_ALL_WAITERS - r->out->waiters.n;
+	int err = 0;
+
+	r->is_gone = is_gone(h, addr);
+	r->head = python_task_head(h, addr);
+	python_chain_read(h, r->head.coro, &r->chain);
+	r->waiters.n = 0;
+	if (!r->head.is_done)
+		err = python_waiters_add(h, addr, left < MAX_WAITERS ? left : MAX_WAITERS,
+					 &r->waiters);
+	r->via = PYTHON_VIA_AWAIT;
+	if (r->head.waiter)
+		r->via = python_future_via(h, awaited(r));
+	r->out->is_cut |= err == -E2BIG;
+	return err == -E2BIG ? 0 : err;
 }
 
 static int add_places(struct reading *r, struct python_task *t)
@@ -87,14 +153,15 @@ static int add_places(struct reading *r, struct python_task *t)
 static int add_waiters(struct reading *r, struct python_task *t)
 {
 	struct python_waiters *ws = &r->out->waiters;
-	size_t left = MAX_ALL_WAITERS - ws->n;
-	int err;
 
 	t->first_waiter = (uint32_t)ws->n;
-	err = python_waiters_add(r->heap, t->addr, left < MAX_WAITERS ? left : MAX_WAITERS, ws);
-	t->n_waiters = (uint32_t)(ws->n - t->first_waiter);
-	r->out->is_cut |= err == -E2BIG;
-	return err == -E2BIG ? 0 : err;
+	t->n_waiters = (uint32_t)r->waiters.n;
+	for (size_t i = 0; i < r->waiters.n; i++) {
+		if (ARRAY_RESERVE(ws->items, ws->cap, ws->n) < 0)
+			return -ENOMEM;
+		ws->items[ws->n++] = r->waiters.items[i];
+	}
+	return 0;
 }
 
 /* Has a part that is not for others: "_wait", "Lock.__aenter__". */
@@ -123,47 +190,52 @@ static uint32_t call_of(const struct reading *r, const struct python_task *t)
 	return call;
 }
 
-static void set_awaited(struct reading *r, const struct python_task_head *head,
-			struct python_task *t)
+static enum python_task_state state_of(const struct reading *r)
 {
-	struct python_heap *h = r->heap;
-	enum python_kind kind;
-
-	t->awaits = r->chain.end == PYTHON_CHAIN_FUTURE ? r->chain.leaf : head->waiter;
-	kind = python_kind(h, t->awaits);
-	t->awaits_task = python_kind_is_task(kind);
-	if (t->awaits && !t->awaits_task)
-		t->via = (uint8_t)python_future_via(h, t->awaits);
-	t->call = call_of(r, t);
+	if (r->head.is_done)
+		return PYTHON_TASK_DONE;
+	if (is_running(r))
+		return PYTHON_TASK_RUNNING;
+	return r->head.waiter ? PYTHON_TASK_WAITING : PYTHON_TASK_RUNNABLE;
 }
 
-static int read_task(struct reading *r, const struct mark *mark)
+/* Makes a task of what was read. */
+static int add_task(struct reading *r, uint64_t addr)
 {
-	struct python_heap *h = r->heap;
-	const struct python_task_head *head = &mark->head;
-	struct python_task t = { .addr = mark->addr, .coro = head->coro, .loop = head->loop };
-	int err;
+	struct python_task t = {
+		.addr = addr,
+		.coro = r->head.coro,
+		.loop = r->head.loop,
+		.state = (uint8_t)state_of(r),
+		.is_cut = r->chain.end == PYTHON_CHAIN_BROKEN,
+		.is_started = r->chain.end != PYTHON_CHAIN_CREATED,
+	};
+	int err = ARRAY_RESERVE(r->out->tasks, r->out->cap, r->out->n);
 
-	if (ARRAY_RESERVE(r->out->tasks, r->out->cap, r->out->n) < 0)
-		return -ENOMEM;
-	python_chain_read(h, head->coro, &r->chain);
-	t.is_cut = r->chain.end == PYTHON_CHAIN_BROKEN;
-	t.is_started = r->chain.end != PYTHON_CHAIN_CREATED;
-	t.state = head->is_done				 ? PYTHON_TASK_DONE
-		  : r->chain.end == PYTHON_CHAIN_RUNNING ? PYTHON_TASK_RUNNING
-		  : head->waiter			 ? PYTHON_TASK_WAITING
-							 : PYTHON_TASK_RUNNABLE;
-	err = add_places(r, &t);
-	if (!err && t.state != PYTHON_TASK_DONE)
+	if (!err)
+		err = add_places(r, &t);
+	if (!err)
 		err = add_waiters(r, &t);
 	if (err < 0)
 		return err;
-	if (t.state == PYTHON_TASK_WAITING)
-		set_awaited(r, head, &t);
+	if (t.state == PYTHON_TASK_WAITING) {
+		t.awaits = awaited(r);
+		t.awaits_task = python_kind_is_task(python_kind(r->heap, t.awaits));
+		t.via = (uint8_t)r->via;
+		t.call = call_of(r, &t);
+	}
 	if (r->n_name_bytes < MAX_NAME_BYTES)
-		t.name = python_task_name(h, head->name);
+		t.name = python_task_name(r->heap, r->head.name);
 	r->n_name_bytes += t.name ? strlen(t.name) : 0;
 	r->out->tasks[r->out->n++] = t;
+	return 0;
+}
+
+static int note_changed(struct reading *r, uint64_t addr)
+{
+	if (ARRAY_RESERVE(r->changed, r->cap_changed, r->n_changed) < 0)
+		return -ENOMEM;
+	r->changed[r->n_changed++] = addr;
 	return 0;
 }
 
@@ -172,29 +244,24 @@ static int check(struct reading *r, size_t first)
 {
 	struct python_tasks *ts = r->out;
 	size_t n_kept = first;
+	int err = 0;
 
 	mem_cache_forget(r->heap->mem);
 	for (size_t i = first; i < ts->n; i++) {
 		struct python_task *t = &ts->tasks[i];
-		struct mark now = mark_of(r->heap, t->addr);
 
-		if (is_same(&r->marks[i - first], &now, t->state == PYTHON_TASK_RUNNING)) {
+		if (!err)
+			err = read_raw(r, t->addr);
+		if (!err && mark_of(r) == r->marks[i - first]) {
 			ts->tasks[n_kept++] = *t;
 			continue;
 		}
+		if (!err)
+			err = note_changed(r, t->addr);
 		free(t->name);
-		t->name = NULL;
-		if (ARRAY_RESERVE(r->changed, r->cap_changed, r->n_changed) < 0) {
-			/* What follows has owners still. */
-			memmove(&ts->tasks[n_kept], &ts->tasks[i + 1],
-				(ts->n - i - 1) * sizeof(*ts->tasks));
-			ts->n = n_kept + ts->n - i - 1;
-			return -ENOMEM;
-		}
-		r->changed[r->n_changed++] = t->addr;
 	}
 	ts->n = n_kept;
-	return 0;
+	return err;
 }
 
 static int read_batch(struct reading *r, const uint64_t *addrs, size_t n)
@@ -203,10 +270,16 @@ static int read_batch(struct reading *r, const uint64_t *addrs, size_t n)
 
 	mem_cache_forget(r->heap->mem);
 	for (size_t i = 0; i < n; i++) {
-		int err;
+		int err = read_raw(r, addrs[i]);
 
-		r->marks[i] = mark_of(r->heap, addrs[i]);
-		err = read_task(r, &r->marks[i]);
+		if (!err && r->is_gone)
+			continue;
+		if (!err && is_torn(r)) {
+			err = note_changed(r, addrs[i]);
+		} else if (!err) {
+			r->marks[r->out->n - first] = mark_of(r);
+			err = add_task(r, addrs[i]);
+		}
 		if (err < 0)
 			return err;
 	}
@@ -241,9 +314,31 @@ int python_tasks_read(struct python_heap *h, const struct intern *addresses,
 		n = r->n_changed;
 		r->n_changed = r->cap_changed = 0;
 	}
-	out->n_changed = n;
-	free(addrs);
+	out->changed = addrs;
+	out->n_changed = err ? 0 : n;
+	if (r)
+		python_waiters_deinit(&r->waiters);
 	return err;
+}
+
+void python_tasks_keep(struct python_tasks *ts, const struct intern *addresses)
+{
+	size_t n = 0;
+
+	for (size_t i = 0; i < ts->n; i++) {
+		struct python_task *t = &ts->tasks[i];
+
+		if (intern_find(addresses, &t->addr, sizeof(t->addr)))
+			ts->tasks[n++] = *t;
+		else
+			free(t->name);
+	}
+	ts->n = n;
+	n = 0;
+	for (size_t i = 0; i < ts->n_changed; i++)
+		if (intern_find(addresses, &ts->changed[i], sizeof(*ts->changed)))
+			ts->changed[n++] = ts->changed[i];
+	ts->n_changed = n;
 }
 
 void python_tasks_deinit(struct python_tasks *ts)
@@ -252,6 +347,7 @@ void python_tasks_deinit(struct python_tasks *ts)
 		free(ts->tasks[i].name);
 	free(ts->tasks);
 	free(ts->places);
+	free(ts->changed);
 	python_waiters_deinit(&ts->waiters);
 	*ts = (struct python_tasks){ 0 };
 }

@@ -39,14 +39,17 @@ struct python_tasks {
 	struct python_waiters waiters;
 	size_t n, n_places;
 	size_t cap, cap_places;
-	size_t n_changed; /* that kept changing */
-	bool is_cut;	  /* some have more waiters than are here */
+	uint64_t *changed; /* addresses of those that kept changing */
+	size_t n_changed;
+	bool is_cut; /* some have more waiters than are here */
 };
 
 /* Reads the tasks at these addresses, a set of 8-byte strings. h reads through a mem_cache, which
    is made to forget. 0 or -ENOMEM. */
 int python_tasks_read(struct python_heap *h, const struct intern *addresses,
 		      struct python_functions *fs, struct python_tasks *out);
+/* Drops the tasks that are not in a set of addresses. */
+void python_tasks_keep(struct python_tasks *ts, const struct intern *addresses);
 void python_tasks_deinit(struct python_tasks *ts);
 
 /* Adds the loop of each task to a set of 8-byte strings. */

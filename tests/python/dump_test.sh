@@ -40,6 +40,7 @@ for minor in $PYTHON_MINORS; do
 	fi
 	found="$found $minor"
 	the_same "CPython 3.$minor" "$python"
+	the_same "CPython 3.$minor, tasks that never stay where they are" "$python" churn
 	the_same "CPython 3.$minor without asyncio's C half" "$python" pure
 	folder=$(uvloop_of "$python" "$minor")
 	if [ -n "$folder" ]; then
@@ -87,6 +88,42 @@ else
 	skip "memory that may not be read: exit 3" "needs root and setpriv"
 fi
 kill $other
+
+# Symbols of an interpreter, and whatever bytes behind them.
+cat >"$work/fake.c" <<'C'
+#include <stdio.h>
+#include <stdlib.h>
+#include <unistd.h>
+const unsigned int Py_Version = VERSION;
+union { unsigned char bytes[65536]; void *words[8192]; } _PyRuntime;
+int main(int argc, char **argv)
+{
+	srand((unsigned int)atoi(argv[argc - 1]));
+	for (int i = 0; i < 8192; i++)
+		_PyRuntime.words[i] = _PyRuntime.bytes + (rand() % 65536 & ~7);
+	puts("ready");
+	fflush(stdout);
+	sleep(1000);
+}
+C
+for version in 0x030b07f0 0x030c01f0; do
+	"${CC:-cc}" -rdynamic -DVERSION=$version -o "$work/fake" "$work/fake.c" || continue
+	bad=0
+	for seed in 1 2 3 4 5 6 7 8; do
+		"$work/fake" $seed >"$work/ready" & fake=$!
+		until [ -s "$work/ready" ]; do sleep 0.02; done
+		timeout 60 "$weft" dump $fake >"$work/out" 2>"$work/err"
+		case $? in
+		0) says out "process $fake: CPython" || bad=1 ;;
+		1) says err "process $fake" || bad=1 ;;
+		*) bad=1 ;;
+		esac
+		kill $fake
+		wait $fake 2>/dev/null
+		: >"$work/ready"
+	done
+	claim "a program that only looks like CPython ($version) does no harm" $bad
+done
 run dump
 [ $status = 2 ]
 claim "a pid is needed: exit 2" $?

@@ -4,7 +4,8 @@ Prints what is so as one line of JSON, and waits: who waits for whom is listed b
 are what the interpreter says of its coroutines, and from 3.14 on `awaited_by` too.
 
     tasks_program.py edges [pure|uvloop]    pure: asyncio without its C half
-    tasks_program.py many N                 N tasks that sleep"""
+    tasks_program.py many N                 N tasks that sleep
+    tasks_program.py churn N                N tasks that never stay where they are, and their legal chains"""
 import json
 import os
 import sys
@@ -442,10 +443,61 @@ async def say_many(n):
     await sleeper()
 
 
+async def nap():
+    await asyncio.sleep(0.02)
+
+
+async def left(n):
+    await (left(n - 1) if n else nap())
+
+
+async def right(n):
+    async for _ in steps(n):
+        await nap()
+
+
+async def steps(n):
+    for _ in range(n):
+        await nap()
+        yield
+
+
+async def child():
+    await nap()
+
+
+async def both():
+    await asyncio.gather(child(), child())
+
+
+async def churning():
+    while True:
+        await left(3)
+        await right(2)
+        await both()
+
+
+LEGAL = [["churning", "left", "left", "left", "left", "nap", "sleep"],
+         ["churning", "right", "nap", "sleep"],
+         ["churning", "right", "steps", "nap", "sleep"],
+         ["churning", "both"],
+         ["child", "nap", "sleep"],
+         ["say_churn", "sleeper", "sleep"]]
+
+
+async def say_churn(n):
+    for _ in range(n):
+        start(churning())
+    await asyncio.sleep(0.2)
+    print(json.dumps({"n": n, "legal": LEGAL}), flush=True)
+    await sleeper()
+
+
 def main():
     loop = new_loop()
     asyncio.set_event_loop(loop)
-    loop.run_until_complete(say_edges({}) if MODE == "edges" else say_many(int(sys.argv[2])))
+    say = say_many if MODE == "many" else say_churn
+    loop.run_until_complete(say_edges({}) if MODE == "edges" else say(int(sys.argv[2])))
 
 
 main()

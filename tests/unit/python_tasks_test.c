@@ -109,6 +109,36 @@ static void a_task_that_did_not_begin_says_so(void **state)
 	}
 }
 
+static void a_task_that_was_freed_is_not_there(void **state)
+{
+	struct python_dump d;
+	uint64_t tasks[2];
+
+	(void)state;
+	make_pair(&world, 11, tasks);
+	world_word(&world, tasks[1], 0);
+	assert_int_equal(dump(&world, &d), 0);
+	assert_int_equal(d.tasks.n, 1);
+	assert_int_equal(d.tasks.n_changed, 0);
+	python_dump_deinit(&d);
+}
+
+/* Its coroutine awaits another future than the one that the task waits for. */
+static void a_task_that_contradicts_itself_is_left_out(void **state)
+{
+	struct python_dump d;
+	uint64_t tasks[2];
+
+	(void)state;
+	make_pair(&world, 11, tasks);
+	world_word(&world, tasks[1] + world.at.task.waiter,
+		   world_future(&world, "_asyncio.Future"));
+	assert_int_equal(dump(&world, &d), 0);
+	assert_int_equal(d.tasks.n, 1);
+	assert_int_equal(d.tasks.n_changed, 1);
+	python_dump_deinit(&d);
+}
+
 static void a_task_that_ended_is_done(void **state)
 {
 	struct python_dump d;
@@ -448,6 +478,8 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(tasks_have_their_chains_in_every_version),
 		cmocka_unit_test(a_task_that_did_not_begin_says_so),
+		cmocka_unit_test(a_task_that_was_freed_is_not_there),
+		cmocka_unit_test(a_task_that_contradicts_itself_is_left_out),
 		cmocka_unit_test(a_task_that_ended_is_done),
 		cmocka_unit_test(callbacks_tell_who_waits_and_how),
 		cmocka_unit_test(other_callbacks_are_nobody_who_waits),

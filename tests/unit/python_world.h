@@ -99,6 +99,7 @@ static inline uint64_t world_object(struct world *w, const char *type, size_t le
 		!strcmp(type, "_GatheringFuture") ? world_type_based(w, "_asyncio.Future", 0) : 0;
 	uint64_t known = world_type_based(w, type, base), at = world_room(w, len);
 
+	world_word(w, at + w->l.object.type - 8, 1); /* references */
 	world_word(w, at + w->l.object.type, known);
 	return at;
 }
