@@ -57,6 +57,8 @@ struct scratch {
 	__u32 is_busy;
 	__u32 is_entering; /* the kernel has not saved the user registers yet: an NMI */
 	__u32 is_exec;	   /* inside execve: the user registers may be of the image before */
+	__u32 is_code_new; /* code was mapped or unmapped since the process was sampled last */
+	__u32 pad;
 #pragma clang diagnostic ignored "-Wgnu-variable-sized-type-not-at-end"
 	struct wire_sample sample;
 	struct wire_frame frames[MAX_FRAMES]; /* follow the sample on the wire too */

@@ -26,8 +26,10 @@ struct unwind_process {
 	__u64 vdso;
 	__u32 vector; /* word in the table memory: struct unwind_vector; 0 is none */
 	__u32 n_mappings;
-	__u32 generation; /* also the vector's first word, until it is freed */
-	__u32 flags;	  /* enum unwind_process_flags */
+	__u32 generation;   /* also the vector's first word, until it is freed */
+	__u32 n_code_pages; /* at its last sample, which the kernel half writes here */
+	__u32 flags;	    /* enum unwind_process_flags */
+	__u32 pad;
 };
 
 enum unwind_process_flags {

@@ -13,7 +13,10 @@
 /* Between two readings of a process's maps; doubled while they change nothing. */
 #define REREAD_MIN_NS (10 * UINT64_C(1000000))
 #define REREAD_MAX_NS NS_PER_S
-/* The same when it is only the number of code pages that changes. */
+/* Readings in a row that do not explain the number of code pages, whatever it was: then it is
+   believed. */
+#define MAX_UNEXPLAINED 4
+/* The longest wait when it is only that number that changes. */
 #define CHECK_MAX_NS (16 * NS_PER_S)
 #define PAGE 4096
 /* Reading takes at most this share of the time: 1 of 50. */
@@ -187,6 +190,7 @@ static int64_t beyond_mappings(struct entry *e, uint32_t n_code_pages)
 bool table_check_code(struct processes *ps, struct entry *e, uint32_t n_code_pages)
 {
 	uint64_t start, end, cost;
+	int64_t found;
 	bool is_changed;
 
 	if (!n_code_pages || e->p.exit_time_ns)
@@ -195,20 +199,31 @@ bool table_check_code(struct processes *ps, struct entry *e, uint32_t n_code_pag
 		e->beyond = beyond_mappings(e, n_code_pages);
 		e->has_beyond = true;
 	}
-	if (e->beyond == beyond_mappings(e, n_code_pages))
+	if (e->beyond == beyond_mappings(e, n_code_pages)) {
+		e->n_unexplained = 0;
 		return false;
+	}
 	start = clock_ns(CLOCK_MONOTONIC);
 	if (start < e->check_at_ns)
 		return false;
 	is_changed = read_again(ps, e, 0, true) > 0;
 	end = clock_ns(CLOCK_MONOTONIC);
 	cost = (end - start) * REREAD_COST_FACTOR;
+	found = beyond_mappings(e, n_code_pages);
 	/* Code generators that change the protection of their code would be read all the time. */
-	e->check_wait_ns = is_changed || !e->check_wait_ns ? REREAD_MIN_NS : e->check_wait_ns * 2;
+	e->check_wait_ns = is_changed || found == e->beyond || !e->check_wait_ns
+				   ? REREAD_MIN_NS
+				   : e->check_wait_ns * 2;
 	if (e->check_wait_ns > CHECK_MAX_NS)
 		e->check_wait_ns = CHECK_MAX_NS;
 	e->check_at_ns = end + (cost > e->check_wait_ns ? cost : e->check_wait_ns);
-	e->beyond = beyond_mappings(e, n_code_pages);
+	/* The maps may have moved on since the sample, or it was taken amid a change; what comes
+	   again is so. */
+	e->n_unexplained = found == e->beyond ? 0 : e->n_unexplained + 1;
+	if ((!is_changed && e->n_unexplained > 1 && found == e->odd) ||
+	    e->n_unexplained >= MAX_UNEXPLAINED)
+		e->beyond = found;
+	e->odd = found;
 	return is_changed;
 }
 

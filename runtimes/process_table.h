@@ -27,6 +27,8 @@ struct entry {
 	uint32_t pages_generation;
 	int64_t beyond;
 	bool has_beyond;
+	int64_t odd; /* what it seemed to be at the last reading */
+	uint32_t n_unexplained;
 	uint64_t check_at_ns, check_wait_ns;
 	bool is_start_exact; /* start_time_ns is the kernel half's, not rounded to a clock tick */
 };

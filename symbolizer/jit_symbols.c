@@ -29,8 +29,9 @@ struct jit_symbols {
 	uint32_t *order;
 	uint64_t *max_end;
 	size_t n_ordered, cap_ordered;
-	struct jit_room *room; /* NULL: none */
-	size_t counted;	       /* bytes in room->used that are ours */
+	struct jit_room *room;		  /* NULL: none */
+	size_t counted;			  /* bytes in room->used that are ours */
+	struct jit_symbols *next, **link; /* of the room's holders */
 };
 
 /* With its place in the order. */
@@ -44,8 +45,14 @@ struct jit_symbols *jit_symbols_new(struct jit_room *room)
 		free(s);
 		return NULL;
 	}
-	if (s)
+	if (s && room) {
 		s->room = room;
+		s->next = room->holders;
+		s->link = &room->holders;
+		if (s->next)
+			s->next->link = &s->next;
+		room->holders = s;
+	}
 	return s;
 }
 
@@ -53,8 +60,12 @@ void jit_symbols_free(struct jit_symbols *s)
 {
 	if (!s)
 		return;
-	if (s->room)
+	if (s->room) {
 		s->room->used -= s->counted;
+		*s->link = s->next;
+		if (s->next)
+			s->next->link = s->link;
+	}
 	intern_free(s->text);
 	free(s->ranges);
 	free(s->lines);
@@ -153,6 +164,81 @@ static void forget(struct jit_symbols *s, size_t n)
 	tell_room(s);
 }
 
+/* Gives back the room that the tables have beyond what is in them. */
+static void shrink(struct jit_symbols *s)
+{
+	struct range *ranges = s->n ? realloc(s->ranges, s->n * sizeof(*ranges)) : NULL;
+	struct jit_line *lines = s->n_lines ? realloc(s->lines, s->n_lines * sizeof(*lines)) : NULL;
+
+	if (ranges) {
+		s->ranges = ranges;
+		s->cap = s->n;
+		free(s->order);
+		free(s->max_end);
+		s->order = NULL;
+		s->max_end = NULL;
+		s->n_ordered = s->cap_ordered = 0;
+	}
+	if (lines) {
+		s->lines = lines;
+		s->cap_lines = s->n_lines;
+	}
+	tell_room(s);
+}
+
+/*
+ * The holder of most, and everybody's part of the room: an eighth less than an equal one, so that
+ * whoever asks for more than is free finds a holder that has that eighth too much, and what is
+ * forgotten at once is worth the work.
+ */
+static struct jit_symbols *largest_holder(const struct jit_symbols *asking, size_t *part)
+{
+	struct jit_symbols *largest = NULL;
+	size_t n = 0;
+
+	for (struct jit_symbols *h = asking->room->holders; h; h = h->next) {
+		n += h->counted || h == asking;
+		if (!largest || h->counted > largest->counted)
+			largest = h;
+	}
+	*part = asking->room->max / n / 8 * 7;
+	return largest;
+}
+
+/* Forgets names of the largest holder for one that has less than its part; false: nobody's. */
+static bool take_from_largest(const struct jit_symbols *s, size_t more)
+{
+	struct jit_symbols *largest;
+	size_t part, n_kept;
+
+	if (!s->room || !s->room->max)
+		return false;
+	largest = largest_holder(s, &part);
+	if (largest == s || largest->counted <= part || jit_symbols_memory(s) + more > part ||
+	    jit_symbols_memory(s) + more > s->room->max_each)
+		return false;
+	n_kept = (size_t)((double)largest->n * (double)part / (double)largest->counted);
+	if (n_kept < largest->n / 2)
+		n_kept = largest->n / 2;
+	if (largest->n)
+		forget(largest, largest->n - n_kept);
+	shrink(largest);
+	return true;
+}
+
+/* Would that much more be in the share, be it that others have to give some of theirs? */
+static bool find_room(const struct jit_symbols *s, size_t more)
+{
+	size_t used;
+
+	do {
+		if (has_room(s, more))
+			return true;
+		used = s->room->used;
+	} while (take_from_largest(s, more) && s->room->used < used);
+	return false;
+}
+
 static size_t next_cap(const struct jit_symbols *s)
 {
 	return s->cap ? s->cap + s->cap / 2 : 64;
@@ -163,7 +249,7 @@ static bool make_room(struct jit_symbols *s, size_t len)
 {
 	size_t n = s->n, grown = n == s->cap ? (next_cap(s) - s->cap) * RANGE_LEN : 0;
 
-	if (has_room(s, grown + len))
+	if (find_room(s, grown + len))
 		return true;
 	forget(s, n - n / 2);
 	if (has_room(s, len) && s->n < s->cap)
@@ -184,7 +270,7 @@ uint32_t jit_symbols_text(struct jit_symbols *s, const char *text, size_t len)
 		len = (size_t)(nul - text);
 	if (len > JIT_MAX_NAME)
 		len = JIT_MAX_NAME;
-	if (!len || intern_memory(s->text) > JIT_MAX_TEXT || !has_room(s, len))
+	if (!len || intern_memory(s->text) > JIT_MAX_TEXT || !find_room(s, len))
 		return 0;
 	id = intern_add(s->text, text, len);
 	tell_room(s);
@@ -374,7 +460,7 @@ int jit_symbols_lines(struct jit_symbols *s, const struct jit_line *lines, size_
 		size_t cap = (s->n_lines + n) * 2;
 		struct jit_line *larger;
 
-		if (!has_room(s, (cap - s->cap_lines) * sizeof(*larger))) {
+		if (!find_room(s, (cap - s->cap_lines) * sizeof(*larger))) {
 			s->room->n_forgotten++;
 			return 0;
 		}

@@ -19,13 +19,16 @@ struct jit_symbols;
 /*
  * What the names of several processes may take together. Where one more does not fit, the oldest
  * of its process are forgotten, half of them at once: what stays is newer than all that went, so
- * no name that stays is of code that was replaced.
+ * no name that stays is of code that was replaced. Where a process has less than its part of the
+ * room when all of it is taken, the oldest names of whoever has most are forgotten instead, but
+ * never so many that less than an equal part is left to that one.
  */
 struct jit_room {
 	size_t max, max_each; /* bytes, of all and of one process; max 0: no limit */
 	size_t used;
-	uint64_t n_forgotten; /* names and line tables */
-	bool was_said;	      /* somebody's, who tells people */
+	uint64_t n_forgotten;	     /* names and line tables */
+	bool was_said;		     /* somebody's, who tells people */
+	struct jit_symbols *holders; /* a list */
 };
 
 struct jit_line {
@@ -34,7 +37,7 @@ struct jit_line {
 	uint32_t file; /* jit_symbols_text() */
 };
 
-/* room is borrowed; NULL: only the limits above. */
+/* room is borrowed and must stay where it is; NULL: only the limits above. */
 struct jit_symbols *jit_symbols_new(struct jit_room *room);
 void jit_symbols_free(struct jit_symbols *s);
 /* 0; -E2BIG over a cap; -ENOMEM. */

@@ -178,7 +178,8 @@ UNWIND_GLOBAL __u64 unwind_frames(__u64 first)
 static __always_inline bool unwind_set_process(struct unwind *u, __u32 pid, __u64 start_time_ns,
 					       __u64 vdso)
 {
-	const struct unwind_process *proc = bpf_map_lookup_elem(&unwind_processes, &pid);
+	struct scratch *s = scratch_of(u);
+	struct unwind_process *proc = bpf_map_lookup_elem(&unwind_processes, &pid);
 	const __u32 *memory = table_memory();
 
 	u->flags = 0;
@@ -189,6 +190,10 @@ static __always_inline bool unwind_set_process(struct unwind *u, __u32 pid, __u6
 	if (!proc || !memory || !proc->vector)
 		return false;
 	u->flags = proc->flags;
+	if (proc->n_code_pages != s->sample.n_code_pages) {
+		proc->n_code_pages = s->sample.n_code_pages;
+		s->is_code_new = 1;
+	}
 	u->vector = proc->vector;
 	u->n_mappings = proc->n_mappings;
 	u->generation = proc->generation;

@@ -355,6 +355,41 @@ static void one_hostile_map_leaves_room_for_others(void **state)
 	perf_map_free(hostile);
 }
 
+static void hostile_maps_that_fill_the_room_give_an_honest_one_its_part(void **state)
+{
+	enum { N_HOSTILE = 3 }; /* two fill it; the third had its part already when we come */
+	struct jit_room room = { .max = 12 << 20, .max_each = 6 << 20 };
+	struct test *t = *state;
+	struct perf_map *hostile[N_HOSTILE];
+
+	use_room(t, &room);
+	hostile[0] = t->m;
+	for (int i = 1; i < N_HOSTILE; i++)
+		hostile[i] = perf_map_new(t->root_fd, PID, getuid(), &room);
+	write_lines(t->map, 0, 300000, 300000, 100);
+	for (int i = 0; i < N_HOSTILE; i++)
+		assert_int_equal(perf_map_refresh(hostile[i]), 0);
+	assert_in_range(room.used, room.max / 2, room.max);
+	/* 10,000 names in 1 MB, and they come back when the hostile ones go on. */
+	t->m = perf_map_new(t->root_fd, PID, getuid(), &room);
+	write_lines(t->map, 0, 10000, 10000, 60);
+	assert_int_equal(perf_map_refresh(t->m), 0);
+	write_lines(t->map, 0, 300000, 300000, 101);
+	for (int i = 0; i < N_HOSTILE; i++)
+		assert_int_equal(perf_map_refresh(hostile[i]), 0);
+	assert_in_range(room.used, room.max / 2, room.max);
+	for (int slot = 0; slot < 10000; slot++)
+		assert_non_null(name_at(t, slot));
+	for (int i = 0; i < N_HOSTILE; i++) {
+		/* Nobody is left with less than an equal part, nearly; what was forgotten is old.
+		 */
+		assert_in_range(perf_map_memory(hostile[i]), room.max / 4 / 2, room.max_each);
+		assert_non_null(perf_map_find(hostile[i], 299999 * 16, NULL, NULL));
+		perf_map_free(hostile[i]);
+	}
+	assert_in_range(perf_map_memory(t->m) - room.used, 1, 4096); /* its own struct */
+}
+
 static void without_any_room_names_are_counted(void **state)
 {
 	struct jit_room room = { .max = 1 << 20, .max_each = 1 << 20, .used = 1 << 20 };
@@ -445,6 +480,9 @@ int main(void)
 						setup, teardown),
 		cmocka_unit_test_setup_teardown(one_hostile_map_leaves_room_for_others, setup,
 						teardown),
+		cmocka_unit_test_setup_teardown(
+			hostile_maps_that_fill_the_room_give_an_honest_one_its_part, setup,
+			teardown),
 		cmocka_unit_test_setup_teardown(without_any_room_names_are_counted, setup,
 						teardown),
 		cmocka_unit_test(lines_are_parsed),
