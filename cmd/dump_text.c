@@ -89,13 +89,12 @@ static uint32_t group_of(struct printing *p, uint32_t parent, uint32_t i)
 		t->loop, hash_bytes(ts->places + t->first_place, t->n_places * sizeof(*ts->places))
 	};
 
-	if (p->tree.first[i] != p->tree.first[i + 1] || t->awaits_task ||
+	if (p->tree.first[i] != p->tree.first[i + 1] || t->awaits_task || t->n_waiters > 1 ||
 	    t->state == PYTHON_TASK_RUNNING)
 		return 0;
 	return intern_add(p->alike, key, sizeof(key));
 }
 
-/* Tasks that are waited for by several are in the group of the first. */
 static void find_groups(struct printing *p)
 {
 	const struct dump_tree *tree = &p->tree;
@@ -105,8 +104,7 @@ static void find_groups(struct printing *p)
 		if (tree->is_root[i])
 			p->group[i] = group_of(p, UINT32_MAX, i);
 		for (uint32_t j = tree->first[i]; j < tree->first[i + 1]; j++)
-			if (!p->group[tree->children[j]])
-				p->group[tree->children[j]] = group_of(p, i, tree->children[j]);
+			p->group[tree->children[j]] = group_of(p, i, tree->children[j]);
 	}
 	for (size_t i = 0; i < n; i++)
 		if (p->group[i])
