@@ -140,7 +140,7 @@ test:
 	$(Q)$(MAKE) --no-print-directory $(BUILD)/test-programs SAN=address,undefined
 	$(Q)$(MAKE) --no-print-directory fuzzers
 	$(Q)BUILD=$(BUILD) FUZZ_S=$(FUZZ_S) SUDO="$(SUDO)" tests/run.sh tests/lint.sh $$(cat $(BUILD)/test-programs) \
-		$(TEST_SCRIPTS) $(wildcard tests/accuracy/quick_test.sh) $(wildcard tests/fuzz/fuzz_test.sh)
+		$(TEST_SCRIPTS) $(wildcard tests/accuracy/quick_test.sh tests/accuracy/python_quick_test.sh) $(wildcard tests/fuzz/fuzz_test.sh)
 
 check:
 	$(Q)$(MAKE) --no-print-directory all

@@ -32,3 +32,13 @@ pythons_are_enough() {
 		case $found in *" $minor "*) ;; *) return 1 ;; esac
 	done
 }
+
+# The commands of all there are, with colons between.
+pythons_all() {
+	local minor python all=
+	for minor in $PYTHON_MINORS; do
+		python=$(python_of "$minor")
+		[ -z "$python" ] || all=${all:+$all:}$python
+	done
+	echo "$all"
+}
