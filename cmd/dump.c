@@ -16,14 +16,6 @@
 SCOPED_DEFINE(struct objects, objects_free)
 SCOPED_DEFINE(struct processes, processes_free)
 
-const struct python_thread *dump_thread_of(const struct python_dump *d, uint64_t loop)
-{
-	for (size_t i = 0; i < d->threads.n_threads; i++)
-		if (loop && d->threads.threads[i].loop == loop)
-			return &d->threads.threads[i];
-	return NULL;
-}
-
 const char *dump_version(uint32_t version, char out[16])
 {
 	snprintf(out, 16, "%u.%u.%u", version >> 24, version >> 16 & 255, version >> 8 & 255);

@@ -13,7 +13,7 @@
 /* The tasks by who waits for whom. Numbers are places in d->tasks.tasks. */
 struct dump_tree {
 	const struct python_dump *dump;
-	uint32_t *order; /* tasks by name, "Task-2" before "Task-10" */
+	uint32_t *order; /* tasks by their loop, then by name, "Task-2" before "Task-10" */
 	/* Those that task i waits for: children[first[i]] to before children[first[i + 1]]. */
 	uint32_t *children, *first;
 	enum python_via *via; /* how, beside each child */
@@ -23,9 +23,6 @@ struct dump_tree {
 /* 0 or -ENOMEM. d is borrowed. */
 int dump_tree_init(struct dump_tree *t, const struct python_dump *d);
 void dump_tree_deinit(struct dump_tree *t);
-
-/* The thread that runs a loop; NULL: none does. */
-const struct python_thread *dump_thread_of(const struct python_dump *d, uint64_t loop);
 
 /* "3.11.7" */
 const char *dump_version(uint32_t version, char out[16]);

@@ -59,7 +59,7 @@ static void put_thread(const struct python_dump *d, const struct python_thread *
 static void put_task(const struct python_dump *d, const struct python_task *t, FILE *out)
 {
 	const struct python_function *f = python_functions_get(d->functions, t->coroutine);
-	const struct python_thread *thread = dump_thread_of(d, t->loop);
+	const struct python_thread *thread = python_dump_thread(d, t);
 	char reason[PYTHON_REASON_MAX];
 
 	fputs("{\"id\":", out);

@@ -9,7 +9,8 @@
 #include "core/intern.h"
 #include "core/scoped.h"
 
-#define MAX_DEPTH 256 /* of tasks below one another; what is deeper begins anew at the left */
+#define REPEATS_SHOWN 3 /* of the same place right below itself */
+#define MAX_DEPTH 256	/* of tasks below one another; what is deeper begins anew at the left */
 
 SCOPED_DEFINE(struct intern, intern_free)
 
@@ -22,6 +23,9 @@ struct printing {
 	struct intern *alike;
 	uint32_t *n_alike;
 	uint32_t *group; /* of a task, 0: it is shown by itself */
+	/* Of the stack that is being printed: its last place, and how many times in a row. */
+	struct python_place last;
+	size_t n_last;
 };
 
 static void indent(FILE *out, int depth)
@@ -29,7 +33,7 @@ static void indent(FILE *out, int depth)
 	fprintf(out, "%*s", 4 * depth, "");
 }
 
-static void print_place(const struct printing *p, const struct python_place *place, int depth)
+static void print_function(const struct printing *p, const struct python_place *place, int depth)
 {
 	const struct python_function *f =
 		python_functions_get(p->tree.dump->functions, place->function);
@@ -47,6 +51,24 @@ static void print_place(const struct printing *p, const struct python_place *pla
 	fputs(")\n", p->out);
 }
 
+static void end_places(struct printing *p, int depth)
+{
+	if (p->n_last > REPEATS_SHOWN) {
+		indent(p->out, depth);
+		fprintf(p->out, "[the same %zu more times]\n", p->n_last - REPEATS_SHOWN);
+	}
+	p->n_last = 0;
+}
+
+static void print_place(struct printing *p, const struct python_place *place, int depth)
+{
+	if (p->n_last && (place->function != p->last.function || place->line != p->last.line))
+		end_places(p, depth);
+	p->last = *place;
+	if (p->n_last++ < REPEATS_SHOWN)
+		print_function(p, place, depth);
+}
+
 static void print_thread_name(const struct python_thread *t, FILE *out)
 {
 	if (t->tid)
@@ -59,7 +81,7 @@ static void print_thread_name(const struct python_thread *t, FILE *out)
 	}
 }
 
-static void print_thread(const struct printing *p, const struct python_thread *t)
+static void print_thread(struct printing *p, const struct python_thread *t)
 {
 	print_thread_name(t, p->out);
 	if (t->has_gil)
@@ -76,6 +98,7 @@ static void print_thread(const struct printing *p, const struct python_thread *t
 		fputs("    no Python frames\n", p->out);
 	for (size_t i = t->n_frames; i > 0; i--)
 		print_place(p, &t->frames[i - 1].place, 1);
+	end_places(p, 1);
 	fputc('\n', p->out);
 }
 
@@ -157,6 +180,7 @@ static void print_task(struct printing *p, uint32_t i, enum python_via via, int 
 		p->n_alike[p->group[i]] = 0;
 	for (uint32_t j = 0; j < t->n_places; j++)
 		print_place(p, &ts->places[t->first_place + j], depth + 2);
+	end_places(p, depth + 2);
 	if (t->is_cut) {
 		indent(p->out, depth + 2);
 		fputs("[broken: awaits in a circle, or too deep]\n", p->out);
@@ -165,12 +189,17 @@ static void print_task(struct printing *p, uint32_t i, enum python_via via, int 
 		print_task(p, p->tree.children[j], p->tree.via[j], depth + 1);
 }
 
-/* The tasks of a loop that nobody waits for, with all that hangs from them; then what is left,
-   which waits for itself. */
-static void print_loop(struct printing *p, uint64_t loop)
+/* The tasks of a loop, from one place in their order on: those that nobody waits for, with all that
+   hangs from them; then what is left, which waits for itself. Returns where the next loop begins.
+ */
+static size_t print_loop(struct printing *p, size_t first)
 {
 	const struct python_dump *d = p->tree.dump;
-	const struct python_thread *thread = dump_thread_of(d, loop);
+	const struct python_task *tasks = d->tasks.tasks;
+	const uint32_t *order = p->tree.order;
+	uint64_t loop = tasks[order[first]].loop;
+	const struct python_thread *thread = python_dump_thread(d, &tasks[order[first]]);
+	size_t end = first;
 
 	fputs("tasks of ", p->out);
 	if (thread)
@@ -178,35 +207,14 @@ static void print_loop(struct printing *p, uint64_t loop)
 	else
 		fputs("a loop that no thread runs", p->out);
 	fputc('\n', p->out);
-	for (int only_roots = 1; only_roots >= 0; only_roots--) {
-		for (size_t i = 0; i < d->tasks.n; i++) {
-			uint32_t at = p->tree.order[i];
-
-			if (d->tasks.tasks[at].loop == loop && !p->is_shown[at] &&
-			    (!only_roots || p->tree.is_root[at]))
-				print_task(p, at, PYTHON_VIA_AWAIT, 1);
-		}
-	}
+	while (end < d->tasks.n && tasks[order[end]].loop == loop)
+		end++;
+	for (int only_roots = 1; only_roots >= 0; only_roots--)
+		for (size_t i = first; i < end; i++)
+			if (!p->is_shown[order[i]] && (!only_roots || p->tree.is_root[order[i]]))
+				print_task(p, order[i], PYTHON_VIA_AWAIT, 1);
 	fputc('\n', p->out);
-}
-
-static int print_tasks(struct printing *p)
-{
-	const struct python_dump *d = p->tree.dump;
-	SCOPED(intern_free) struct intern *loops = intern_new();
-
-	if (!loops)
-		return -ENOMEM;
-	for (size_t i = 0; i < d->tasks.n; i++) {
-		uint64_t loop = d->tasks.tasks[p->tree.order[i]].loop;
-
-		if (intern_find(loops, &loop, sizeof(loop)))
-			continue;
-		if (!intern_add(loops, &loop, sizeof(loop)))
-			return -ENOMEM;
-		print_loop(p, loop);
-	}
-	return 0;
+	return end;
 }
 
 static void print_ends(const struct python_dump *d, FILE *out)
@@ -218,7 +226,7 @@ static void print_ends(const struct python_dump *d, FILE *out)
 		fputs("there are more threads or tasks than weft reads\n", out);
 }
 
-static int print_all(struct printing *p, pid_t pid)
+static void print_all(struct printing *p, pid_t pid)
 {
 	const struct python_dump *d = p->tree.dump;
 	char version[16];
@@ -228,7 +236,8 @@ static int print_all(struct printing *p, pid_t pid)
 		d->threads.n_threads == 1 ? "" : "s", d->tasks.n, d->tasks.n == 1 ? "" : "s");
 	for (size_t i = d->threads.n_threads; i > 0; i--) /* the oldest is last in their list */
 		print_thread(p, &d->threads.threads[i - 1]);
-	return print_tasks(p);
+	for (size_t i = 0; i < d->tasks.n;)
+		i = print_loop(p, i);
 }
 
 int dump_print_text(const struct python_dump *d, pid_t pid, bool all, FILE *out)
@@ -246,10 +255,10 @@ int dump_print_text(const struct python_dump *d, pid_t pid, bool all, FILE *out)
 
 	if (!err && !all)
 		find_groups(&p);
-	if (!err)
-		err = print_all(&p, pid);
-	if (!err)
+	if (!err) {
+		print_all(&p, pid);
 		print_ends(d, out);
+	}
 	dump_tree_deinit(&p.tree);
 	return err;
 }

@@ -9,12 +9,16 @@
 
 SCOPED_DEFINE(struct intern, intern_free)
 
-static int by_name(const void *a, const void *b, void *ctx)
+static int by_loop_and_name(const void *a, const void *b, void *ctx)
 {
 	const struct python_task *tasks = ctx;
 	const struct python_task *x = &tasks[*(const uint32_t *)a];
 	const struct python_task *y = &tasks[*(const uint32_t *)b];
-	int order = strverscmp(x->name ? x->name : "", y->name ? y->name : "");
+	int order;
+
+	if (x->loop != y->loop)
+		return x->loop < y->loop ? -1 : 1;
+	order = strverscmp(x->name ? x->name : "", y->name ? y->name : "");
 
 	return order ? order : x->addr < y->addr ? -1 : x->addr > y->addr;
 }
@@ -86,7 +90,7 @@ int dump_tree_init(struct dump_tree *t, const struct python_dump *d)
 		t->order[i] = (uint32_t)i;
 		t->is_root[i] = true;
 	}
-	qsort_r(t->order, n, sizeof(*t->order), by_name, ts->tasks);
+	qsort_r(t->order, n, sizeof(*t->order), by_loop_and_name, ts->tasks);
 	each_edge(t, addrs, count_edge, NULL);
 	for (size_t i = 0; i < n; i++)
 		t->first[i + 1] += t->first[i];

@@ -111,14 +111,41 @@ static int take_stacks(struct python_heap *h, struct python_dump *d)
 	mem_cache_forget(h->mem);
 	for (size_t i = 0; i < d->tasks.n && !err; i++) {
 		struct python_task *task = &d->tasks.tasks[i];
+		const struct python_thread *thread = python_dump_thread(d, task);
 
-		if (task->state != PYTHON_TASK_RUNNING)
-			continue;
-		for (size_t j = 0; j < d->threads.n_threads && !err; j++)
-			if (d->threads.threads[j].task == task->addr)
-				err = take_stack(h, &d->threads.threads[j], &d->tasks, task);
+		if (task->state == PYTHON_TASK_RUNNING && thread && thread->task == task->addr)
+			err = take_stack(h, thread, &d->tasks, task);
 	}
 	return err;
+}
+
+/* Who runs the loops of the tasks. */
+static int find_threads(struct python_dump *d)
+{
+	SCOPED(intern_free) struct intern *loops = intern_new();
+	SCOPED(free) uint32_t *threads = calloc(d->threads.n_threads + 2, sizeof(*threads));
+
+	if (!loops || !threads)
+		return -ENOMEM;
+	for (size_t i = 0; i < d->threads.n_threads; i++) {
+		uint64_t loop = d->threads.threads[i].loop;
+
+		if (loop)
+			threads[intern_add(loops, &loop, sizeof(loop))] = (uint32_t)i + 1;
+	}
+	threads[0] = 0; /* of loops that are not there, and where memory ended */
+	for (size_t i = 0; i < d->tasks.n; i++) {
+		struct python_task *t = &d->tasks.tasks[i];
+
+		t->thread = threads[intern_find(loops, &t->loop, sizeof(t->loop))];
+	}
+	return 0;
+}
+
+const struct python_thread *python_dump_thread(const struct python_dump *d,
+					       const struct python_task *t)
+{
+	return t->thread ? &d->threads.threads[t->thread - 1] : NULL;
 }
 
 static int read_tasks(struct python_heap *h, struct python_dump *d)
@@ -139,7 +166,8 @@ static int read_tasks(struct python_heap *h, struct python_dump *d)
 	/* What ended meanwhile may have been anything by the time it was read. */
 	list_tasks(h, &d->threads, still);
 	python_tasks_keep(&d->tasks, still);
-	return take_stacks(h, d);
+	err = find_threads(d);
+	return err < 0 ? err : take_stacks(h, d);
 }
 
 static int read_all(struct python_heap *h, pid_t pid, uint64_t runtime, struct python_dump *d)

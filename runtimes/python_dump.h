@@ -32,6 +32,9 @@ int python_dump_read(struct processes *ps, pid_t pid, struct python_dump *out);
    _PyRuntime, asyncio what its section .AsyncioDebug says (NULL: there is none). */
 int python_dump_memory(struct mem *m, pid_t pid, const struct python_layout *l, uint64_t runtime,
 		       const void *asyncio, size_t asyncio_len, struct python_dump *out);
+/* The thread that runs a task's loop; NULL: none does. */
+const struct python_thread *python_dump_thread(const struct python_dump *d,
+					       const struct python_task *t);
 void python_dump_deinit(struct python_dump *d);
 
 #endif

@@ -24,6 +24,7 @@ struct python_task {
 	char *name;	 /* NULL: 3.7 has none */
 	uint8_t state;	 /* enum python_task_state */
 	uint8_t via;	 /* enum python_via of what it awaits */
+	uint32_t thread; /* number of the thread that runs its loop, from 1; 0: none does */
 	bool awaits_task;
 	bool is_started;		  /* its coroutine has begun */
 	bool is_cut;			  /* the chain: too deep, or in a circle */

@@ -3,8 +3,10 @@
 """
 make accuracy GROUP=python: a program whose Python stacks are known (programs/snake.py) under every CPython
 there is. A sample is exact when its Python frames are those of a legal stack, and in order when the native
-frames stand between them where native code was between.
+frames stand between them where native code was between. The label `task` is right when it is the name of the task that the stack's functions belong to, and
+absent where they belong to none.
 """
+import json
 import operator
 import os
 import re
@@ -19,8 +21,8 @@ from bound import wilson
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 PROGRAM = os.path.join(HERE, "programs", "snake.py")
-SCENES = ("calls", "deep", "mixed", "native", "awaits", "threads", "forks")
-QUICK_SCENES = ("mixed", "native", "threads")
+SCENES = ("calls", "deep", "mixed", "native", "awaits", "threads", "forks", "tasks")
+QUICK_SCENES = ("mixed", "native", "threads", "tasks")
 EVAL = re.compile(r"_PyEval_EvalFrame(Default)?\b")
 
 # timed: samples in the part of the program that measures itself.
@@ -128,11 +130,57 @@ def measure(python, scene, seconds, work):
     return ok
 
 
-def measure_twice(python, scene, seconds, work):
-    """In QUICK, on machines that do other things meanwhile, a cell that missed is measured once more."""
-    if measure(python, scene, seconds, work):
-        return True
-    return bool(os.environ.get("QUICK")) and measure(python, scene, seconds, work)
+def read_owners(text):
+    """function: names of its tasks, "" for none"""
+    words = [line.split(" ", 2) for line in text.splitlines() if line.startswith("task ")]
+    return {word[1]: json.loads(word[2]) for word in words}
+
+
+def judge_task(stack, label, owners):
+    """Samples between two tasks, and in what several tasks have in common, prove nothing."""
+    owner = next((owners[short(name)] for is_python, name in reversed(stack) if short(name) in owners), None)
+    if owner is None:
+        return "open" if label else "outside"
+    if owner == [""]:
+        return "wrong" if label else "free"
+    is_cut = label.endswith("\u2026") and len(label) > 100
+    if any(label == name or (is_cut and name.startswith(label[:-1])) for name in owner):
+        return "right"
+    return "wrong" if label else "none"
+
+
+def measure_tasks(python, seconds, work):
+    version = version_of(python)
+    path = os.path.join(work, "weft.pb.gz")
+    done = tools.run([tools.WEFT, "record", "-q", "-F", str(tools.FREQUENCY), "-o", path, "--", *python, PROGRAM, "tasks",
+                      str(seconds)])
+    owners, profile = read_owners(done.stdout), pprof.read(path)
+    at = profile.sample_types.index(("samples", "count"))
+    counts, missed = Counter(), Counter()
+    for sample in profile.samples:
+        stack, label = stack_of(sample), sample.labels.get("task", "")
+        verdict = judge_task(stack, label, owners)
+        counts[verdict] += sample.values[at]
+        if verdict in ("none", "wrong"):
+            missed[verdict, label, ";".join(name for _, name in stack)] += sample.values[at]
+    n = counts["right"] + counts["none"] + counts["wrong"]	# of a task, or labelled
+    ok = n and percent(counts["right"], n) >= 99.5 and not counts["wrong"]
+    print("%-8s tasks    %6d right %6.2f %% (bound %.2f) none %d wrong %d; free %d open %d outside %d  %s" % (
+        ".".join(map(str, version)), n, percent(counts["right"], n), wilson(counts["right"], n)[0], counts["none"],
+        counts["wrong"], counts["free"], counts["open"], counts["outside"], "ok" if ok else "MISS"), flush=True)
+    for (verdict, label, stack), count in missed.most_common(8 if os.environ.get("V") else 3 if not ok else 0):
+        print("    %5d %-6s %s %s" % (count, verdict, label, stack))
+    return ok
+
+
+def measure_scene(python, scene, seconds, work):
+    """In QUICK, on machines that do other things meanwhile, what missed is measured once more."""
+    for _ in range(2 if os.environ.get("QUICK") else 1):
+        if scene == "tasks" and version_of(python) < (3, 7):
+            return True
+        if measure_tasks(python, seconds, work) if scene == "tasks" else measure(python, scene, seconds, work):
+            return True
+    return False
 
 
 def main():
@@ -146,7 +194,7 @@ def main():
     with tempfile.TemporaryDirectory(prefix="weft-accuracy.") as work:
         for python in pythons:
             for scene in scenes:
-                failures += not measure_twice(python, scene, seconds, work)
+                failures += not measure_scene(python, scene, seconds, work)
     print("%d failures; it took %.0f s" % (failures, time.monotonic() - started))
     return 1 if failures else 0
 

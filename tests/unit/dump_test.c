@@ -146,6 +146,32 @@ static void equal_tasks_are_shown_once_unless_all_are_wanted(void **state)
 			   "\n");
 }
 
+static void a_place_right_below_itself_is_counted(void **state)
+{
+	uint64_t future, coroutine, deep, task;
+
+	(void)state;
+	world_init(&world, MINOR);
+	future = world_future(&world, "_asyncio.Future");
+	coroutine = world_coroutine(&world, "leaf", world_iter(&world, future));
+	for (int i = 0; i < 6; i++) {
+		deep = world_coroutine(&world, "deep", coroutine);
+		/* All of them run the code of the first. */
+		if (i)
+			world_copy_code(&world, deep, coroutine);
+		coroutine = deep;
+	}
+	task = world_task(&world, coroutine, future, "Task-1");
+	world_tasks(&world, 1, &task);
+	assert_tasks(false, "    Task-1: waiting, future\n"
+			    "            deep (/srv.py:8)\n"
+			    "            deep (/srv.py:8)\n"
+			    "            deep (/srv.py:8)\n"
+			    "            [the same 3 more times]\n"
+			    "            leaf (/srv.py:8)\n"
+			    "\n");
+}
+
 static void text_of_the_target_is_made_safe(void **state)
 {
 	uint64_t task;
@@ -205,6 +231,7 @@ int main(void)
 		cmocka_unit_test(a_task_that_two_wait_for_is_shown_whole_once),
 		cmocka_unit_test(tasks_that_wait_for_each_other_are_all_shown),
 		cmocka_unit_test(equal_tasks_are_shown_once_unless_all_are_wanted),
+		cmocka_unit_test(a_place_right_below_itself_is_counted),
 		cmocka_unit_test(text_of_the_target_is_made_safe),
 		cmocka_unit_test(json_says_the_same),
 	};

@@ -248,6 +248,18 @@ static inline uint64_t world_frame(const struct world *w, uint64_t coroutine)
 	return frame;
 }
 
+/* Lets a coroutine run the function of another one. */
+static inline void world_copy_code(struct world *w, uint64_t to, uint64_t from)
+{
+	uint8_t *at = w->made + (world_frame(w, to) - WORLD_ADDR);
+	const uint8_t *of = w->made + (world_frame(w, from) - WORLD_ADDR);
+
+	memcpy(at + w->l.frame.code, of + w->l.frame.code, 8);
+	memcpy(at + w->l.frame.instr, of + w->l.frame.instr, 8);
+	memcpy(w->made + (to + w->at.gen.qualname - WORLD_ADDR),
+	       w->made + (from + w->at.gen.qualname - WORLD_ADDR), 8);
+}
+
 /* The thread is in the frame of a coroutine, called by that of another one. */
 static inline void world_stack(struct world *w, uint64_t inner, uint64_t outer)
 {

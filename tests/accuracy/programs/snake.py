@@ -6,10 +6,15 @@ It prints what each stack cost by the thread's own clock, root first:
     legal SECONDS <module>;main;sorts;~;key;spin
 
 Frames are joined by ";" where Python calls Python, ";~;" where native code is between, ";?;" where that
-depends on the version (calls with *arguments, await, yield from).
+depends on the version (calls with *arguments, await, yield from). The scene `tasks` (3.7 and later) says of
+functions which asyncio tasks execute them, "" for none; WEFT_LOOP=uvloop has its loops from there:
+
+    task spin_red ["red"]
 """
 import functools
 import hashlib
+import importlib
+import json
 import os
 import sys
 import threading
@@ -183,6 +188,140 @@ def forks(run, seconds):
         os.waitpid(child, 0)
 
 
+# A task's own coroutine functions, so that a stack says whose it is.
+COLOUR = """
+def spin_{0}(n):
+    total = 0
+    for i in range(n):
+        total += i & 7
+    return total
+
+async def inner_{0}():
+    return spin_{0}(3000)
+
+async def step_{0}(rounds, pause):
+    for i in range(rounds):
+        await inner_{0}()
+        await pause(0)
+"""
+owners = {}
+
+
+def own(functions, name):
+    for function in functions:
+        owners.setdefault(function.__name__, set()).add(name)
+
+
+def colour(name):
+    functions = {}
+    exec(COLOUR.format(name), functions)
+    return [functions[part + "_" + name] for part in ("spin", "inner", "step")]
+
+
+def task_of(loop, functions, coroutine, name):
+    """3.7 has no names, and a label is the coroutine's there."""
+    task = loop.create_task(coroutine)
+    if not hasattr(task, "set_name"):
+        own(functions, coroutine.__qualname__)
+    elif name:
+        task.set_name(name)
+        own(functions, name)
+    else:
+        task.add_done_callback(lambda t: own(functions, t.get_name()))
+    return task
+
+
+def nobodys(name):
+    spin = colour(name)[0]
+    own([spin], "")
+    return spin
+
+
+def generate(spin):
+    for i in range(4):
+        yield spin(1500)
+
+
+async def burn(spin, rounds, pause):
+    """One coroutine function for several tasks."""
+    for i in range(rounds):
+        sum(generate(spin))
+        await pause(0)
+
+
+async def by_hand(spin):
+    spin(3000)
+
+
+def drive_by_hand(spin):
+    try:
+        by_hand(spin).send(None)
+    except StopIteration:
+        pass
+
+
+def colours(prefix):
+    """(function part of the name, name of the task); None: its default name"""
+    return [(prefix + name, task and prefix + task) for name, task in (
+        ("red", "red"), ("latin", "gr\u00fcn"), ("wide", "\u4efb\u52a1"), ("wider", "\U0001f40d"), ("long", "l" * 300),
+        ("default", None))]
+
+
+def loop_of(asyncio, prefix, seconds, new_loop):
+    loop = new_loop()
+    callback, shared, hand = nobodys(prefix + "callback"), colour(prefix + "shared"), colour(prefix + "hand")
+    made = [(colour(name), task) for name, task in colours(prefix)]
+
+    def call_back():
+        callback(3000)
+        drive_by_hand(callback)
+
+    async def drives(rounds):
+        for i in range(rounds):
+            drive_by_hand(hand[0])
+            await asyncio.sleep(0)
+
+    async def conduct():
+        end = time.monotonic() + seconds
+        while time.monotonic() < end:
+            crowd = [task_of(loop, f, f[2](8, asyncio.sleep), name) for f, name in made]
+            crowd.append(task_of(loop, shared[:1], burn(shared[0], 8, asyncio.sleep), prefix + "shared"))
+            crowd.append(task_of(loop, hand[:1], drives(8), prefix + "hand"))
+            loop.call_soon(call_back)
+            await asyncio.gather(*crowd)
+            # The next task is made where this one was.
+            for f, name in made[:2]:
+                await task_of(loop, f, f[2](1, asyncio.sleep), name)
+
+    loop.run_until_complete(task_of(loop, [], conduct(), prefix + "conduct"))
+    loop.close()
+
+
+def plain_thread(seconds, spin):
+    end = time.monotonic() + seconds
+    while time.monotonic() < end:
+        sum(generate(spin))
+
+
+def tasks(run, seconds):
+    before, plain = nobodys("before"), nobodys("plain")
+    plain_thread(seconds / 10, before)
+    asyncio = importlib.import_module("asyncio")
+    new_loop = importlib.import_module(os.environ.get("WEFT_LOOP", "asyncio")).new_event_loop
+    # weft has heard of it when it looked at its samples.
+    plain_thread(0.3, before)
+    crowd = [threading.Thread(target=loop_of, args=(asyncio, "other_", seconds, new_loop)),
+             threading.Thread(target=plain_thread, args=(seconds, plain))]
+    for thread in crowd:
+        thread.start()
+    loop_of(asyncio, "", seconds, new_loop)
+    for thread in crowd:
+        thread.join()
+    plain_thread(seconds / 10, before)
+    for function, names in sorted(owners.items()):
+        print("task %s %s" % (function, json.dumps(sorted(names))))
+
+
 def tell():
     for stack, seconds in sorted(costs.items()):
         print("legal %.6f %s" % (seconds, stack))
@@ -193,7 +332,7 @@ def main(scene, seconds):
     def run(path, call, *arguments):
         timed("<module>;main;" + path[0] + ";main.<locals>.run;?;timed;?;" + ";".join(path[1:]), call, *arguments)
 
-    if scene in (threads, forks):
+    if scene in (threads, forks, tasks):
         scene(run, seconds)
     else:
         end = clock() + seconds
@@ -202,4 +341,4 @@ def main(scene, seconds):
     tell()
 
 
-main({f.__name__: f for f in (calls, deep, mixed, native, awaits, threads, forks)}[sys.argv[1]], float(sys.argv[2]))
+main({f.__name__: f for f in (calls, deep, mixed, native, awaits, threads, forks, tasks)}[sys.argv[1]], float(sys.argv[2]))
