@@ -136,7 +136,7 @@ int python_code_read(struct mem *m, const struct python_layout *l, uint64_t addr
 		     struct python_code *out)
 {
 	struct python_code c = { 0 };
-	struct head h, again;
+	struct head h = { 0 }, again = { 0 };
 	int err = read_head(m, l, addr, &h);
 
 	if (err < 0)
