@@ -176,6 +176,8 @@ static int read_all(struct python_heap *h, pid_t pid, uint64_t runtime, struct p
 
 	if (!err)
 		err = read_tasks(h, d);
+	if (!err)
+		python_functions_qualify(d->functions, h, d->threads.interps[0].addr);
 	d->is_cut |= !h->n_left || d->tasks.is_cut;
 	return err;
 }

@@ -7,6 +7,7 @@
 #include "core/array.h"
 #include "core/intern.h"
 #include "core/text.h"
+#include "runtimes/python_qualnames.h"
 #include "runtimes/python_str.h"
 
 struct python_functions {
@@ -89,6 +90,26 @@ uint32_t python_functions_id(struct python_functions *fs, struct python_heap *h,
 const struct python_function *python_functions_get(const struct python_functions *fs, uint32_t id)
 {
 	return id && id <= intern_count(fs->keys) ? &fs->items[id - 1] : NULL;
+}
+
+void python_functions_qualify(struct python_functions *fs, struct python_heap *h, uint64_t interp)
+{
+	struct python_qualnames *names = h->layout->code.qualname ? NULL : python_qualnames_new();
+
+	for (uint32_t i = 0; names && i < intern_count(fs->keys); i++) {
+		struct python_function *f = &fs->items[i];
+		uint64_t key[2];
+		char *name;
+
+		memcpy(key, intern_get(fs->keys, i + 1, NULL), sizeof(key));
+		name = f->name && !key[1] ? python_qualnames_find(names, h, interp, key[0], f->name)
+					  : NULL;
+		if (!name)
+			continue;
+		free(f->name);
+		f->name = name;
+	}
+	python_qualnames_free(names);
 }
 
 struct python_place python_functions_place(struct python_functions *fs, struct python_heap *h,

@@ -31,6 +31,10 @@ uint32_t python_functions_id(struct python_functions *fs, struct python_heap *h,
 			     uint64_t qualname);
 const struct python_function *python_functions_get(const struct python_functions *fs, uint32_t id);
 
+/* To 3.10: gives those that have plain names their qualified ones, where these are certain. interp:
+   the interpreter whose modules hold them. */
+void python_functions_qualify(struct python_functions *fs, struct python_heap *h, uint64_t interp);
+
 /* The function and line of a frame; frame.instr as python_position() takes it. */
 struct python_place python_functions_place(struct python_functions *fs, struct python_heap *h,
 					   uint64_t code, uint64_t qualname, uint64_t instr);

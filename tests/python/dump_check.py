@@ -131,6 +131,7 @@ def main():
         d.compare("threads", sorted(t["name"] for t in said["threads"] if t["name"] in
                                     ("MainThread", "run_elsewhere", "run_busy")),
                   ["MainThread", "run_busy", "run_elsewhere"])
+        d.compare("lines of threads", [f for t in said["threads"] for f in t["stack"] if not f["line"]], [])
         d.compare("changed", said["n_changed"], 0)
         print("%d tasks, %d edges, %d differences" % (len(said["tasks"]), len(so["edges"]), d.n))
     finally:
