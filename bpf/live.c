@@ -328,6 +328,13 @@ static uint32_t stack_of(struct live *l, struct process *proc, uint64_t time_ns,
 	return profile_stack(l->profile, &mark, 1);
 }
 
+/* NULL: it is of none. */
+static const char *task_of(const struct process *proc, const struct queued_sample *q,
+			   char name[PYTHON_TASK_LABEL_MAX])
+{
+	return q->task && proc && python_task_of(proc, q->task, name) ? name : NULL;
+}
+
 static void add_sample(struct live *l, const struct queued_sample *q)
 {
 	const struct wire_sample *s = q->sample;
@@ -336,6 +343,7 @@ static void add_sample(struct live *l, const struct queued_sample *q)
 	struct walked walked = {
 		.frames = l->frames, .python = q->python, .codes = q->codes, .n_codes = q->n_codes
 	};
+	char task[PYTHON_TASK_LABEL_MAX];
 	struct process *proc;
 
 	proc = processes_find(l->processes, (pid_t)s->pid, s->start_time_ns, s->time_ns);
@@ -346,9 +354,10 @@ static void add_sample(struct live *l, const struct queued_sample *q)
 	if (proc)
 		follower_sample(l->follower, proc, s->start_time_ns, s->time_ns,
 				is_stale(l, proc, s, walked.end));
-	profile_add(l->profile, stack_of(l, proc, s->time_ns, &walked, state),
-		    sample_labels_get(l->labels, q, proc, l->processes, state),
-		    s->time_ns + l->unix_offset_ns, values);
+	profile_add(
+		l->profile, stack_of(l, proc, s->time_ns, &walked, state),
+		sample_labels_get(l->labels, q, proc, l->processes, task_of(proc, q, task), state),
+		s->time_ns + l->unix_offset_ns, values);
 	l->n_added++;
 	if (!l->first_sample_ns)
 		l->first_sample_ns = s->time_ns;

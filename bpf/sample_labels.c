@@ -8,7 +8,6 @@
 #include "core/log.h"
 #include "core/profile.h"
 #include "runtimes/process.h"
-#include "runtimes/python.h"
 
 #define N_CACHED 1024 /* threads; a power of two */
 
@@ -190,12 +189,11 @@ static uint32_t make_with_task(struct draft *d, const struct cached *c)
 }
 
 uint32_t sample_labels_get(struct sample_labels *sl, const struct queued_sample *q,
-			   const struct process *proc, const struct processes *ps,
+			   const struct process *proc, const struct processes *ps, const char *task,
 			   enum budget_state state)
 {
 	const struct wire_sample *s = q->sample;
 	struct cached *slot = &sl->cache[s->tid & (N_CACHED - 1)];
-	char task[PYTHON_TASK_LABEL_MAX];
 	struct cached wanted = {
 		.pid = s->pid,
 		.tid = s->tid,
@@ -207,12 +205,12 @@ uint32_t sample_labels_get(struct sample_labels *sl, const struct queued_sample 
 	struct draft d = {
 		.sl = sl,
 		.ps = ps,
+		.task = task,
 		.is_new = state == BUDGET_FITS && (!sl->max || sl->used < sl->max),
 	};
 
 	memcpy(wanted.thread, s->comm, strnlen(s->comm, sizeof(wanted.thread)));
-	if (q->task && proc && python_task_of(proc, q->task, task)) {
-		d.task = task;
+	if (task) {
 		wanted.labels = make_with_task(&d, &wanted);
 		if (wanted.labels)
 			return wanted.labels;

@@ -62,14 +62,20 @@ static int tear_down(void **state)
 }
 
 /* The labels of a thread whose name nobody else has. */
-static uint32_t labels_of(struct test *t, uint32_t pid, uint32_t tid, enum budget_state state)
+static uint32_t labels_of_task(struct test *t, uint32_t pid, uint32_t tid, const char *task,
+			       enum budget_state state)
 {
 	struct wire_sample s = { .pid = pid, .tid = tid };
 	struct process *proc = pid == SELF ? t->self : NULL;
 
 	snprintf(s.comm, sizeof(s.comm), "t%u", tid);
 	return sample_labels_get(t->labels, &(struct queued_sample){ .sample = &s }, proc,
-				 t->processes, state);
+				 t->processes, task, state);
+}
+
+static uint32_t labels_of(struct test *t, uint32_t pid, uint32_t tid, enum budget_state state)
+{
+	return labels_of_task(t, pid, tid, NULL, state);
 }
 
 static const char *text_of(const struct test *t, uint32_t set, const char *key)
@@ -104,6 +110,42 @@ static void thread_has_all_its_labels(void **state)
 			    text_of(t, labels_of(t, SELF, 8, BUDGET_FITS), "process"));
 	assert_int_equal(labels_of(t, SELF, 7, BUDGET_FITS), set);
 	assert_int_equal(sample_labels_over_budget(t->labels), 0);
+}
+
+static void a_sample_of_a_task_says_so(void **state)
+{
+	struct test *t = *state;
+	uint32_t none = labels_of(t, SELF, 7, BUDGET_FITS), red, blue;
+
+	red = labels_of_task(t, SELF, 7, "red", BUDGET_FITS);
+	blue = labels_of_task(t, SELF, 7, "blue", BUDGET_FITS);
+	assert_string_equal(text_of(t, red, "task"), "red");
+	assert_string_equal(text_of(t, red, "thread"), "t7");
+	assert_string_equal(text_of(t, blue, "task"), "blue");
+	assert_string_equal(text_of(t, none, "task"), "");
+	assert_int_equal(labels_of(t, SELF, 7, BUDGET_FITS), none);
+	assert_int_equal(labels_of_task(t, SELF, 7, "red", BUDGET_FAR_OVER), red);
+}
+
+static void tasks_beyond_half_the_share_leave_room_for_threads(void **state)
+{
+	struct test *t = *state;
+	size_t before = profile_memory(t->profile);
+	uint32_t last = 0;
+	char name[16];
+
+	for (int i = 0; i < 20000; i++) {
+		snprintf(name, sizeof(name), "Task-%d", i);
+		last = labels_of_task(t, SELF, 1, name, BUDGET_FITS);
+	}
+	assert_in_range(profile_memory(t->profile) - before, SHARE / 4, SHARE);
+	assert_in_range(sample_labels_over_budget(t->labels), 10000, 19990);
+	assert_string_equal(text_of(t, last, "task"), "");
+	assert_string_equal(text_of(t, last, "thread"), "t1");
+	assert_string_equal(text_of(t, labels_of(t, SELF, 2, BUDGET_FITS), "thread"), "t2");
+	/* What was there before is used on. */
+	assert_string_equal(text_of(t, labels_of_task(t, SELF, 1, "Task-7", BUDGET_FITS), "task"),
+			    "Task-7");
 }
 
 static void threads_beyond_the_share_have_their_process_only(void **state)
@@ -174,6 +216,8 @@ int main(void)
 #define TEST(fn) cmocka_unit_test_setup_teardown(fn, set_up, tear_down)
 	const struct CMUnitTest tests[] = {
 		TEST(thread_has_all_its_labels),
+		TEST(a_sample_of_a_task_says_so),
+		TEST(tasks_beyond_half_the_share_leave_room_for_threads),
 		TEST(threads_beyond_the_share_have_their_process_only),
 		TEST(processes_beyond_the_share_have_one_label_for_all),
 		TEST(little_is_added_when_the_budget_is_used_up),

@@ -114,6 +114,38 @@ static void build_ids_find_their_sample(void **state)
 	sample_queue_free(q);
 }
 
+static int add_task(struct sample_queue *q, uint64_t sample_id, uint64_t name)
+{
+	struct wire_python_task task = { .h = { WIRE_PYTHON_TASK, 0, sizeof(task) },
+					 .sample_id = sample_id,
+					 .addr = name,
+					 .len = WIRE_TASK_NAME_MAX };
+
+	return sample_queue_add(q, &task, sizeof(task));
+}
+
+static void tasks_find_their_sample(void **state)
+{
+	struct sample_queue *q = sample_queue_new();
+	struct queued_sample out;
+
+	(void)state;
+	assert_int_equal(add_task(q, CPU(1) | 1, 0x2000), 0);
+	assert_int_equal(add_task(q, CPU(0) | 1, 0x1000), 0);
+	assert_int_equal(add_task(q, CPU(0) | 1, 0x3000), 0); /* has no place and must not stay */
+	assert_int_equal(add_sample(q, 1, CPU(0) | 1), 0);
+	assert_int_equal(add_sample(q, 2, CPU(1) | 1), 0);
+	assert_int_equal(add_sample(q, 3, CPU(1) | 2), 0);
+	sample_queue_sort(q);
+	assert_true(sample_queue_take(q, &out));
+	assert_int_equal(out.task->addr, 0x1000);
+	assert_true(sample_queue_take(q, &out));
+	assert_int_equal(out.task->addr, 0x2000);
+	assert_true(sample_queue_take(q, &out));
+	assert_null(out.task);
+	sample_queue_free(q);
+}
+
 static void pages_of_lost_samples_go_with_the_next_of_their_cpu(void **state)
 {
 	struct sample_queue *q = sample_queue_new();
@@ -145,6 +177,8 @@ static void records_that_contradict_themselves_are_refused(void **state)
 	struct wire_snapshot_page p = { .h = { WIRE_SNAPSHOT_PAGE, 0, sizeof(p) }, .len = 1 };
 	struct wire_build_ids ids = { .h = { WIRE_BUILD_IDS, 0, sizeof(ids) },
 				      .n = WIRE_MAX_BUILD_IDS + 1 };
+	struct wire_python_task task = { .h = { WIRE_PYTHON_TASK, 0, sizeof(task) },
+					 .len = WIRE_TASK_NAME_MAX + 1 };
 	struct wire_header h = { 99, 0, sizeof(h) };
 
 	(void)state;
@@ -154,6 +188,8 @@ static void records_that_contradict_themselves_are_refused(void **state)
 	assert_int_equal(sample_queue_add(q, &p, 12), -EBADMSG);
 	assert_int_equal(sample_queue_add(q, &ids, sizeof(ids)), -EBADMSG);
 	assert_int_equal(sample_queue_add(q, &ids, sizeof(ids) - 1), -EBADMSG);
+	assert_int_equal(sample_queue_add(q, &task, sizeof(task)), -EBADMSG);
+	assert_int_equal(sample_queue_add(q, &task, sizeof(task) - 1), -EBADMSG);
 	assert_int_equal(sample_queue_add(q, &h, sizeof(h)), -EBADMSG);
 	assert_int_equal(sample_queue_add(q, &h, 3), -EBADMSG);
 	sample_queue_free(q);
@@ -196,10 +232,16 @@ static void survives_mutation(void **state)
 	static const struct wire_build_ids ids = { .h = { WIRE_BUILD_IDS, 0, sizeof(ids) },
 						   .sample_id = CPU(1) | 1,
 						   .n = 2 };
+	static const struct wire_python_task task = { .h = { WIRE_PYTHON_TASK, 0, sizeof(task) },
+						      .sample_id = CPU(1) | 1,
+						      .len = WIRE_TASK_NAME_MAX };
 	const struct {
 		const void *record;
 		size_t len;
-	} cases[] = { { &sample, sizeof(sample) }, { &page, sizeof(page) }, { &ids, sizeof(ids) } };
+	} cases[] = { { &sample, sizeof(sample) },
+		      { &page, sizeof(page) },
+		      { &ids, sizeof(ids) },
+		      { &task, sizeof(task) } };
 
 	(void)state;
 	for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
@@ -216,6 +258,7 @@ int main(void)
 		cmocka_unit_test(samples_come_in_order_of_time),
 		cmocka_unit_test(pages_find_their_sample),
 		cmocka_unit_test(build_ids_find_their_sample),
+		cmocka_unit_test(tasks_find_their_sample),
 		cmocka_unit_test(pages_of_lost_samples_go_with_the_next_of_their_cpu),
 		cmocka_unit_test(records_that_contradict_themselves_are_refused),
 		cmocka_unit_test(survives_mutation),

@@ -1,0 +1,396 @@
+// SPDX-License-Identifier: Apache-2.0
+/* The task of a sample from both halves: what the kernel half is told, what it finds in memory made
+   here, and what its copy of the name says. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+#include <stdio.h>
+
+#include "runtimes/python_asyncio.h"
+#include "tests/unit/mutation.h"
+#include "tests/unit/python_world.h"
+
+#ifndef __always_inline
+#define __always_inline inline __attribute__((always_inline))
+#endif
+
+#define OLDEST 7
+#define NEWEST 15
+#define SECOND UINT64_C(1000000000)
+#define LOOP (WORLD_ADDR + 8)
+
+static struct world world;  /* made anew by every test */
+static uint64_t state_slot; /* where the thread finds its state */
+
+static int read_user(__u64 addr, void *buf, __u32 len)
+{
+	return world_read(&world.m, addr, buf, len);
+}
+
+#include "unwinders/python_task.bpf.h"
+
+static struct python_process walk_of(const struct world *w)
+{
+	return (struct python_process){
+		.attached = { state_slot - WORLD_ADDR, PYTHON_SLOT_STATIC, 0 },
+		.tstate_frame = w->l.thread.frame ? w->l.thread.frame : w->l.thread.current_frame,
+		.tstate_cframe = w->l.thread.cframe,
+		.cframe_frame = w->l.cframe.current_frame,
+		.cframe_previous = w->l.cframe.previous,
+		.frame_len = w->l.frame.size,
+		.frame_code = w->l.frame.code,
+		.frame_previous = w->l.frame.previous,
+		.frame_instr = w->l.frame.instr,
+		.frame_owner = w->l.frame.owner,
+		.code_id = w->l.code.id_off,
+		.code_id_len = w->l.code.id_len,
+	};
+}
+
+/* {loop: task, ...}; 0: a place that is free again. */
+static uint64_t current_tasks(struct world *w, size_t n, const uint64_t *tasks)
+{
+	bool is_old = w->l.version < PYTHON_FIRST(3, 11);
+	uint64_t keys = world_room(w, w->at.keys.indices + 64 + 24 * n), entries;
+	uint64_t at = world_object(w, "dict", 48);
+
+	entries = keys + w->at.keys.indices + 64;
+	world_put(w, keys + w->at.keys.size, is_old ? 64 : 6, 8);
+	if (!is_old)
+		world_put(w, keys + w->at.keys.size + 1, 6, 1);
+	world_word(w, keys + w->at.keys.n_entries, n);
+	for (size_t i = 0; i < n; i++) {
+		world_word(w, entries + 24 * i + 8, tasks[i] ? LOOP : 0);
+		world_word(w, entries + 24 * i + 16, tasks[i]);
+	}
+	world_word(w, at + PYTHON_DICT_KEYS, keys);
+	return at;
+}
+
+/* sys.modules with one module, of one variable. */
+static void import(struct world *w, const char *name, const char *variable, uint64_t value)
+{
+	uint64_t module = world_object(w, "module", 24), modules;
+
+	world_word(w, module + PYTHON_MODULE_DICT, world_dict(w, world_str(w, variable), value));
+	modules = world_dict(w, world_str(w, name), module);
+	world_word(w, modules + 16, 1);
+	world_word(w, w->interp + w->l.interp.modules, modules);
+}
+
+/* A thread in child(), which a coroutine awaits; that one's address. */
+static uint64_t make_thread(struct world *w, unsigned int minor)
+{
+	uint64_t inner, outer;
+
+	world_init(w, minor);
+	state_slot = world_room(w, 8);
+	world_word(w, state_slot, w->thread);
+	inner = world_coroutine(w, "child", 0);
+	outer = world_coroutine(w, "parent", inner);
+	if (w->l.frame.owner) {
+		world_put(w, world_frame(w, inner) + w->l.frame.owner, PYTHON_WALK_GENERATOR, 1);
+		world_put(w, world_frame(w, outer) + w->l.frame.owner, PYTHON_WALK_GENERATOR, 1);
+	} else {
+		world_word(w, world_frame(w, inner) + w->at.frame.gen, inner);
+		world_word(w, world_frame(w, outer) + w->at.frame.gen, outer);
+	}
+	world_stack(w, inner, outer);
+	return outer;
+}
+
+/* What asyncio says of itself, with the offsets of the tables. */
+static void learn(const struct world *w, struct python_asyncio *a)
+{
+	const uint64_t said[13] = {
+		168,
+		w->at.task.name,
+		w->at.future.awaited_by,
+		108,
+		w->at.future.awaited_by_is_set,
+		w->at.task.coro,
+		w->at.task.node,
+		60000,
+		w->at.interp.tasks,
+		2000,
+		w->at.thread.running_loop,
+		w->at.thread.running_task,
+		w->at.thread.tasks,
+	};
+
+	python_asyncio_learn(a, &w->l, said, sizeof(said));
+}
+
+/* The tasks that loops execute, where this version has them. */
+static void execute(struct world *w, struct python_asyncio *a, size_t n, const uint64_t *tasks)
+{
+	if (w->at.thread.running_task) {
+		world_word(w, w->thread + w->at.thread.running_task, tasks[n - 1]);
+		learn(w, a);
+		return;
+	}
+	import(w, "_asyncio", "_current_tasks", current_tasks(w, n, tasks));
+	python_asyncio_look(a, &w->m, &w->l, WORLD_ADDR, 0);
+}
+
+/* As the kernel half walks. The address of the task's name; 0: there is no task. */
+static uint64_t find_name(const struct python_process *p)
+{
+	static struct python_tasks t;
+	struct python_walk walk = { 0 };
+	uint8_t bytes[PYTHON_FRAME_MAX];
+	__u64 words[PYTHON_IDENTITY_WORDS];
+	struct wire_python_frame out;
+
+	memset(&t, 0, sizeof(t));
+	if (!p->has_tasks || !python_begin(&walk, p, WORLD_ADDR))
+		return 0;
+	python_tasks_begin(&t, p, walk.tstate, bytes);
+	for (int i = 0; i < 16 && python_is_more(&walk); i++) {
+		if (python_step(&walk, p, bytes, words, &out))
+			break;
+		if (walk.gen)
+			python_tasks_see(&t, walk.gen);
+	}
+	return t.task ? python_tasks_name(&t, p) : 0;
+}
+
+static struct python_name_types types_of(struct world *w)
+{
+	return (struct python_name_types){ world_type_based(w, "str", 0),
+					   world_type_based(w, "int", 0) };
+}
+
+/* The label of a name, as copied; "": none. */
+static const char *label_of(struct world *w, uint64_t name, uint32_t len)
+{
+	static char label[PYTHON_TASK_LABEL_MAX];
+	struct python_name_types types = types_of(w);
+	struct wire_python_task task = { .addr = name, .len = len };
+
+	if (!name || read_user(name, task.name, len))
+		return "";
+	return python_task_label(&task, &w->l, &types, label) ? label : "";
+}
+
+static const char *label(struct world *w, const struct python_asyncio *a)
+{
+	struct python_process p = walk_of(w);
+
+	python_asyncio_set(a, &p);
+	return label_of(w, find_name(&p), WIRE_TASK_NAME_MAX);
+}
+
+static void the_task_on_the_stack_is_found_in_every_version(void **state)
+{
+	(void)state;
+	for (unsigned int minor = OLDEST; minor <= NEWEST; minor++) {
+		uint64_t coro = make_thread(&world, minor);
+		struct python_asyncio a = { 0 };
+		uint64_t task = world_task(&world, coro, 0, "red");
+
+		assert_string_equal(label(&world, &a), "");
+		execute(&world, &a, 1, &task);
+		assert_string_equal(label(&world, &a), minor == 7 ? "parent" : "red");
+	}
+}
+
+static void a_task_that_is_not_on_the_stack_is_none(void **state)
+{
+	(void)state;
+	for (unsigned int minor = OLDEST; minor <= NEWEST; minor++) {
+		struct python_asyncio a = { 0 };
+		uint64_t task;
+
+		make_thread(&world, minor);
+		task = world_task(&world, world_coroutine(&world, "other", 0), 0, "other");
+		execute(&world, &a, 1, &task);
+		assert_true(a.is_in_thread || a.current_tasks);
+		assert_string_equal(label(&world, &a), "");
+	}
+}
+
+static void the_dict_has_other_threads_tasks_and_free_places(void **state)
+{
+	(void)state;
+	for (unsigned int minor = OLDEST; minor <= 13; minor++) {
+		uint64_t coro = make_thread(&world, minor), tasks[12] = { 0 };
+		struct python_asyncio a = { 0 };
+
+		tasks[9] = world_task(&world, coro, 0, "red");
+		tasks[3] = tasks[10] =
+			world_task(&world, world_coroutine(&world, "other", 0), 0, "other");
+		execute(&world, &a, 12, tasks);
+		assert_string_equal(label(&world, &a), minor == 7 ? "parent" : "red");
+		/* Nobody looks further back than it is worth. */
+		tasks[2] = tasks[9];
+		tasks[9] = 0;
+		execute(&world, &a, 12, tasks);
+		assert_string_equal(label(&world, &a), "");
+	}
+}
+
+static void asyncio_is_found_when_it_is_imported(void **state)
+{
+	struct python_asyncio a = { 0 };
+	uint64_t none = 0, now = SECOND;
+
+	(void)state;
+	make_thread(&world, 11);
+	import(&world, "os", "_current_tasks", current_tasks(&world, 1, &none));
+	assert_false(python_asyncio_look(&a, &world.m, &world.l, WORLD_ADDR, now));
+	assert_false(python_asyncio_is_due(&a, &world.l, now));
+	assert_true(python_asyncio_is_due(&a, &world.l, now += SECOND));
+	/* It has begun; its variables come after it. */
+	import(&world, "_asyncio", "Task", current_tasks(&world, 1, &none));
+	assert_false(python_asyncio_look(&a, &world.m, &world.l, WORLD_ADDR, now += SECOND));
+	import(&world, "_asyncio", "_current_tasks", current_tasks(&world, 1, &none));
+	assert_true(python_asyncio_look(&a, &world.m, &world.l, WORLD_ADDR, now += SECOND));
+	assert_false(python_asyncio_look(&a, &world.m, &world.l, WORLD_ADDR, now += SECOND));
+	/* Replaced by something that is no dict. */
+	import(&world, "_asyncio", "_current_tasks", world_object(&world, "list", 40));
+	assert_true(python_asyncio_look(&a, &world.m, &world.l, WORLD_ADDR, now += SECOND));
+	assert_int_equal(a.current_tasks, 0);
+	make_thread(&world, 14);
+	assert_false(python_asyncio_is_due(&a, &world.l, now));
+}
+
+static uint64_t make_int(struct world *w, uint64_t tag, uint32_t low, uint32_t high)
+{
+	uint64_t at = world_object(w, "int", w->l.integer.digits + 8);
+
+	world_word(w, at + w->l.integer.tag, tag);
+	world_put(w, at + w->l.integer.digits, low, 4);
+	world_put(w, at + w->l.integer.digits + 4, high, 4);
+	return at;
+}
+
+static void names_are_what_they_were_when_copied(void **state)
+{
+	char text[400], want[sizeof(text) + 3];
+	uint64_t str;
+	size_t most;
+
+	(void)state;
+	world_init(&world, 13);
+	most = WIRE_TASK_NAME_MAX - world.l.str.ascii_header;
+	memset(text, 'x', sizeof(text));
+	text[most] = '\0';
+	assert_string_equal(label_of(&world, world_str(&world, text), WIRE_TASK_NAME_MAX), text);
+	snprintf(want, sizeof(want), "%s…", text);
+	text[most] = 'x';
+	text[most + 1] = '\0';
+	assert_string_equal(label_of(&world, world_str(&world, text), WIRE_TASK_NAME_MAX), want);
+	/* The page behind it was not there. */
+	str = world_str(&world, "abcdef");
+	assert_string_equal(label_of(&world, str, world.l.str.ascii_header + 4), "abcd…");
+	assert_string_equal(label_of(&world, str, world.l.str.ascii_header - 1), "");
+	assert_string_equal(label_of(&world, world_str(&world, ""), WIRE_TASK_NAME_MAX), "");
+	/* Two bytes a character. */
+	str = world_object(&world, "str", 80);
+	world_word(&world, str + world.l.str.length, 2);
+	world_put(&world, str + world.l.str.state, (2u | 8) << world.l.str.kind_bit, 4);
+	world_put(&world, str + world.l.str.compact_header, 0x52a14efb, 4);
+	assert_string_equal(label_of(&world, str, 80), "\u4efb\u52a1");
+	/* Numbers, one of two digits; a negative one is none. */
+	assert_string_equal(label_of(&world, make_int(&world, 1 << 3, 7, 0), 32), "Task-7");
+	assert_string_equal(label_of(&world, make_int(&world, 2 << 3, 5, 1), 32),
+			    "Task-1073741829");
+	assert_string_equal(label_of(&world, make_int(&world, 1 << 3 | 2, 7, 0), 32), "");
+	/* Something else. */
+	assert_string_equal(label_of(&world, world_object(&world, "bytes", 64), 64), "");
+}
+
+/* Bits of everything that a look at the task goes through. */
+static void a_lie_in_memory_is_no_task(void **state)
+{
+	static const unsigned int minors[] = { 7, 10, 12, 15 };
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(minors) / sizeof(*minors); i++) {
+		uint64_t coro = make_thread(&world, minors[i]), from, task;
+		struct python_asyncio a = { 0 };
+
+		from = world.next;
+		task = world_task(&world, coro, 0, "red");
+		execute(&world, &a, 1, &task);
+		for (uint64_t bit = 0; bit < 8 * (world.next - from); bit++) {
+			uint8_t *byte = &world.made[from - WORLD_ADDR + bit / 8];
+
+			*byte ^= (uint8_t)(1 << bit % 8);
+			label(&world, &a);
+			a.modules = 0;
+			python_asyncio_look(&a, &world.m, &world.l, WORLD_ADDR, 0);
+			*byte ^= (uint8_t)(1 << bit % 8);
+			python_asyncio_look(&a, &world.m, &world.l, WORLD_ADDR, 0);
+		}
+	}
+}
+
+static void a_dict_that_claims_much_is_read_in_bounds(void **state)
+{
+	static const uint64_t counts[] = { 0, 1 << 24, 1 << 25, UINT64_MAX };
+	uint64_t coro = make_thread(&world, 12), task = world_task(&world, coro, 0, "red"), keys;
+	struct python_asyncio a = { 0 };
+
+	(void)state;
+	execute(&world, &a, 1, &task);
+	keys = python_read_pointer(a.current_tasks + PYTHON_DICT_KEYS);
+	for (size_t i = 0; i < sizeof(counts) / sizeof(*counts); i++) {
+		world_word(&world, keys + world.at.keys.n_entries, counts[i]);
+		assert_string_equal(label(&world, &a), "");
+	}
+	world_word(&world, keys + world.at.keys.n_entries, 1);
+	assert_string_equal(label(&world, &a), "red");
+	/* Keys that are all str are not loops. */
+	world_put(&world, keys + world.at.keys.size + 2, 1, 1);
+	assert_string_equal(label(&world, &a), "");
+}
+
+static void parse_name(const uint8_t *bytes, size_t len)
+{
+	struct python_name_types types = types_of(&world);
+	struct wire_python_task *task = calloc(1, sizeof(*task));
+	char out[PYTHON_TASK_LABEL_MAX];
+
+	task->addr = WORLD_ADDR;
+	task->len = (uint32_t)len;
+	memcpy(task->name, bytes, len);
+	python_task_label(task, &world.l, &types, out);
+	task->len = UINT32_MAX;
+	assert_false(python_task_label(task, &world.l, &types, out));
+	free(task);
+}
+
+static void survives_mutation(void **state)
+{
+	(void)state;
+	for (unsigned int minor = OLDEST; minor <= NEWEST; minor++) {
+		uint64_t str, number;
+
+		world_init(&world, minor);
+		str = world_str(&world, "a name");
+		number = make_int(&world, 1 << 3, 7, 0);
+		mutate(world.made + (str - WORLD_ADDR), 80, parse_name);
+		mutate(world.made + (number - WORLD_ADDR), 32, parse_name);
+	}
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(the_task_on_the_stack_is_found_in_every_version),
+		cmocka_unit_test(a_task_that_is_not_on_the_stack_is_none),
+		cmocka_unit_test(the_dict_has_other_threads_tasks_and_free_places),
+		cmocka_unit_test(asyncio_is_found_when_it_is_imported),
+		cmocka_unit_test(names_are_what_they_were_when_copied),
+		cmocka_unit_test(a_lie_in_memory_is_no_task),
+		cmocka_unit_test(a_dict_that_claims_much_is_read_in_bounds),
+		cmocka_unit_test(survives_mutation),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
