@@ -50,16 +50,29 @@ static bool is_running(const struct reading *r)
 	return !r->head.is_done && r->chain.end == PYTHON_CHAIN_RUNNING;
 }
 
+/* Nothing that a task could run: no generator, and not of a type that can be awaited either, as
+   Cython's coroutines are. */
+static bool is_no_coroutine(struct python_heap *h, uint64_t coro)
+{
+	enum python_kind kind = python_kind(h, coro);
+	uint64_t type = coro ? python_word(h, coro + h->layout->object.type) : 0;
+
+	if (!type || !python_int(h, coro + h->layout->object.type - 8))
+		return true;
+	if (kind == PYTHON_OTHER)
+		return !python_word(h, type + PYTHON_TYPE_AS_ASYNC);
+	return !python_kind_is_generator(kind);
+}
+
 /* What a task waits for is also what the innermost of its coroutines awaits; and only the outermost
    one can have no frame, or not have begun. Else it went on while it was read. */
 static bool is_torn(const struct reading *r)
 {
 	const struct python_await_chain *c = &r->chain;
-	enum python_kind kind = python_kind(r->heap, r->head.coro);
 
 	if (r->head.is_done)
 		return false;
-	if (!r->head.coro || (kind != PYTHON_OTHER && !python_kind_is_generator(kind)))
+	if (is_no_coroutine(r->heap, r->head.coro))
 		return true;
 	if (c->end == PYTHON_CHAIN_FINISHED || c->end == PYTHON_CHAIN_CREATED)
 		return c->n > 1 || r->head.waiter;

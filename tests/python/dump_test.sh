@@ -76,6 +76,17 @@ else
 	skip "10,000 tasks" "no CPython here"
 fi
 
+python=$(python_of 6)
+if [ -n "$python" ]; then
+	"$python" -c 'print("ready", flush=True); import time; time.sleep(100)' >"$work/ready" & old=$!
+	until [ -s "$work/ready" ]; do sleep 0.05; done
+	run dump $old
+	[ $status = 1 ] && says err "CPython 3.6" && says err "3.7 to 3.15"
+	claim "a version that is not known is an error that says so" $?
+	kill $old
+else
+	skip "a version that is not known is an error that says so" "no python3.6 here"
+fi
 sleep 100 & other=$!
 run dump $other
 [ $status = 1 ] && says err "runs no CPython"
