@@ -37,8 +37,8 @@ struct known_code {
 struct python {
 	const struct python_image *image; /* NULL: none was found in these mappings */
 	uint64_t bias;
-	uint32_t generation;		/* of the mappings that were searched */
-	bool is_settled;		/* the kernel half knows all that there is to know */
+	uint32_t generation; /* of the mappings that were searched */
+	bool is_settled;     /* the kernel half knows all that there is to know */
 	struct python_asyncio asyncio;
 	struct mem *mem;		/* while a stack is explained */
 	struct python_qualnames *names; /* NULL until one is looked for */
