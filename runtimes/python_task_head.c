@@ -16,25 +16,39 @@ static uint64_t if_future(struct python_heap *h, uint64_t object)
 	return python_kind_is_future(python_kind(h, object)) ? object : 0;
 }
 
+static bool is_done(struct python_heap *h, uint64_t future)
+{
+	uint64_t state;
+
+	if (!python_kind_is_pure(python_kind(h, future)))
+		return python_int(h, future + h->at.future.state) != 0;
+	state = python_attribute(h, future, "_state"); /* of the class while it is pending */
+	return state && !python_str_is(h, state, "PENDING");
+}
+
+static void read_pure(struct python_heap *h, uint64_t task, struct python_task_head *head)
+{
+	head->coro = python_attribute(h, task, "_coro");
+	head->waiter = if_future(h, python_attribute(h, task, "_fut_waiter"));
+	head->loop = python_attribute(h, task, "_loop");
+	head->name = python_attribute(h, task, "_name");
+}
+
 struct python_task_head python_task_head(struct python_heap *h, uint64_t task)
 {
 	struct python_task_head head = { 0 };
-	uint64_t state;
 
-	if (python_kind(h, task) == PYTHON_PURE_TASK) {
-		head.coro = python_attribute(h, task, "_coro");
-		head.waiter = if_future(h, python_attribute(h, task, "_fut_waiter"));
-		head.loop = python_attribute(h, task, "_loop");
-		head.name = python_attribute(h, task, "_name");
-		state = python_attribute(h, task, "_state"); /* of the class while it is pending */
-		head.is_done = state && !python_str_is(h, state, "PENDING");
-		return head;
+	if (python_kind_is_pure(python_kind(h, task))) {
+		read_pure(h, task, &head);
+	} else {
+		head.coro = python_word(h, task + h->at.task.coro);
+		head.waiter = python_word(h, task + h->at.task.waiter);
+		head.loop = python_word(h, task + PYTHON_FUTURE_LOOP);
+		head.name = h->at.task.name ? python_word(h, task + h->at.task.name) : 0;
 	}
-	head.coro = python_word(h, task + h->at.task.coro);
-	head.waiter = python_word(h, task + h->at.task.waiter);
-	head.loop = python_word(h, task + PYTHON_FUTURE_LOOP);
-	head.name = h->at.task.name ? python_word(h, task + h->at.task.name) : 0;
-	head.is_done = python_int(h, task + h->at.future.state) != 0;
+	head.is_done = is_done(h, task);
+	head.is_woken =
+		python_kind_is_future(python_kind(h, head.waiter)) && is_done(h, head.waiter);
 	return head;
 }
 

@@ -8,6 +8,7 @@
 struct python_task_head {
 	uint64_t coro, waiter, loop, name;
 	bool is_done;
+	bool is_woken; /* what it waits for is done, it only was not executed yet */
 };
 
 struct python_task_head python_task_head(struct python_heap *h, uint64_t task);

@@ -104,7 +104,7 @@ static uint64_t mark_of(const struct reading *r)
 	const struct python_task_head *head = &r->head;
 	uint64_t name = name_mark(r->heap, head->name);
 	uint64_t hash = combine(combine(combine(head->coro, head->waiter), name),
-				head->is_done << 8 | (unsigned int)r->via);
+				head->is_done << 9 | head->is_woken << 8 | (unsigned int)r->via);
 
 	if (r->is_gone)
 		return 0;
@@ -209,7 +209,7 @@ static enum python_task_state state_of(const struct reading *r)
 		return PYTHON_TASK_DONE;
 	if (is_running(r))
 		return PYTHON_TASK_RUNNING;
-	return r->head.waiter ? PYTHON_TASK_WAITING : PYTHON_TASK_RUNNABLE;
+	return r->head.waiter && !r->head.is_woken ? PYTHON_TASK_WAITING : PYTHON_TASK_RUNNABLE;
 }
 
 /* Makes a task of what was read. */

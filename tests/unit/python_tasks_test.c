@@ -109,6 +109,24 @@ static void a_task_that_did_not_begin_says_so(void **state)
 	}
 }
 
+static void a_task_whose_future_is_done_is_about_to_go_on(void **state)
+{
+	(void)state;
+	for (unsigned int minor = OLDEST; minor <= NEWEST; minor++) {
+		struct python_dump d;
+		uint64_t tasks[2], future;
+
+		make_pair(&world, minor, tasks);
+		memcpy(&future, world.made + (tasks[1] + world.at.task.waiter - WORLD_ADDR), 8);
+		world_put(&world, future + world.at.future.state, 2, 4);
+		assert_int_equal(dump(&world, &d), 0);
+		assert_int_equal(task_at(&d, tasks[1])->state, PYTHON_TASK_RUNNABLE);
+		assert_int_equal(task_at(&d, tasks[1])->n_places, 2);
+		assert_int_equal(task_at(&d, tasks[0])->state, PYTHON_TASK_WAITING);
+		python_dump_deinit(&d);
+	}
+}
+
 static void a_task_that_was_freed_is_not_there(void **state)
 {
 	struct python_dump d;
@@ -478,6 +496,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(tasks_have_their_chains_in_every_version),
 		cmocka_unit_test(a_task_that_did_not_begin_says_so),
+		cmocka_unit_test(a_task_whose_future_is_done_is_about_to_go_on),
 		cmocka_unit_test(a_task_that_was_freed_is_not_there),
 		cmocka_unit_test(a_task_that_contradicts_itself_is_left_out),
 		cmocka_unit_test(a_task_that_ended_is_done),
