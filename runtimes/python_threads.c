@@ -6,15 +6,18 @@
 #include <string.h>
 
 #include "core/array.h"
+#include "core/intern.h"
 #include "core/mem_cache.h"
 #include "core/scoped.h"
 #include "runtimes/python_dict.h"
-#include "runtimes/python_kernel_tid.h"
 #include "runtimes/python_str.h"
+#include "runtimes/python_tids.h"
 
 #define TRIES 4	     /* to read a stack that does not change meanwhile */
 #define TAGS 3ul     /* lowest bits of references, from 3.14 on */
 #define MAX_NAME 256 /* characters of a thread's name */
+
+SCOPED_DEFINE(struct intern, intern_free)
 
 struct raw_frame {
 	uint64_t frame, code, instr;
@@ -173,8 +176,8 @@ static char *thread_name(struct python_heap *h, uint64_t modules, uint64_t threa
 	return text;
 }
 
-static int add_thread(struct python_heap *h, pid_t pid, uint64_t runtime, uint64_t addr,
-		      struct python_functions *fs, struct python_threads *ts)
+static int add_thread(struct python_heap *h, const struct python_tids *tids, uint64_t runtime,
+		      uint64_t addr, struct python_functions *fs, struct python_threads *ts)
 {
 	const struct python_interp *interp = &ts->interps[ts->n_interps - 1];
 	struct python_thread t = { .addr = addr, .interp = (uint32_t)ts->n_interps - 1 };
@@ -183,12 +186,20 @@ static int add_thread(struct python_heap *h, pid_t pid, uint64_t runtime, uint64
 	if (ARRAY_RESERVE(ts->threads, ts->cap_threads, ts->n_threads) < 0)
 		return -ENOMEM;
 	t.thread_id = python_word(h, addr + h->layout->thread.thread_id);
-	t.tid = python_kernel_tid(h, pid, addr, t.thread_id);
+	t.tid = python_tid(tids, h, addr, t.thread_id);
 	t.name = thread_name(h, interp->modules, t.thread_id);
 	err = read_stack(h, fs, ts, &t);
 	t.has_gil = holds_gil(h, runtime, interp->addr, addr);
 	ts->threads[ts->n_threads++] = t;
 	return err;
+}
+
+/* False: it was there already, so the list goes in a circle. */
+static bool is_new(struct intern *seen, uint64_t addr)
+{
+	uint32_t n = intern_count(seen);
+
+	return intern_add(seen, &addr, sizeof(addr)) > n;
 }
 
 static int add_interp(struct python_heap *h, uint64_t addr, struct python_threads *ts)
@@ -205,27 +216,42 @@ static int add_interp(struct python_heap *h, uint64_t addr, struct python_thread
 	return 0;
 }
 
-int python_threads_read(struct python_heap *h, pid_t pid, uint64_t runtime,
-			struct python_functions *fs, struct python_threads *out)
+static int read_interps(struct python_heap *h, const struct python_tids *tids, uint64_t runtime,
+			struct python_functions *fs, struct intern *seen,
+			struct python_threads *out)
 {
 	const struct python_layout *l = h->layout;
 	uint64_t interp = python_word(h, runtime + l->runtime.interpreters_head);
 
-	for (; interp && out->n_interps < PYTHON_MAX_INTERPS;
+	for (; interp && is_new(seen, interp) && out->n_interps < PYTHON_MAX_INTERPS;
 	     interp = python_word(h, interp + l->interp.next)) {
 		uint64_t thread = python_word(h, interp + l->interp.threads_head);
 		int err = add_interp(h, interp, out);
 
-		for (; thread && !err && out->n_threads < PYTHON_MAX_THREADS;
+		for (;
+		     thread && is_new(seen, thread) && !err && out->n_threads < PYTHON_MAX_THREADS;
 		     thread = python_word(h, thread + l->thread.next)) {
 			if (python_word(h, thread + l->thread.interp) != interp)
 				break; /* it ended just now */
-			err = add_thread(h, pid, runtime, thread, fs, out);
+			err = add_thread(h, tids, runtime, thread, fs, out);
 		}
 		if (err < 0)
 			return err;
 	}
 	return out->n_threads ? 0 : -EBADMSG;
+}
+
+int python_threads_read(struct python_heap *h, pid_t pid, uint64_t runtime,
+			struct python_functions *fs, struct python_threads *out)
+{
+	SCOPED(intern_free) struct intern *seen = intern_new();
+	struct python_tids tids = { 0 };
+	int err = seen ? python_tids_read(pid, &tids) : -ENOMEM;
+
+	if (!err)
+		err = read_interps(h, &tids, runtime, fs, seen, out);
+	python_tids_deinit(&tids);
+	return err;
 }
 
 void python_threads_deinit(struct python_threads *ts)

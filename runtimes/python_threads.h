@@ -11,7 +11,7 @@
 #include "runtimes/python_functions.h"
 #include "runtimes/python_heap.h"
 
-#define PYTHON_MAX_THREADS 65536
+#define PYTHON_MAX_THREADS 16384
 #define PYTHON_MAX_INTERPS 256
 #define PYTHON_MAX_STACK 4096
 #define PYTHON_MAX_FRAMES (1u << 20) /* of all threads */

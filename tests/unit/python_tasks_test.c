@@ -294,6 +294,9 @@ static void circles_end(void **state)
 			       world_function(&world, "gather.<locals>._done_callback", future),
 			       false);
 		world_callback(&world, tasks[0], world_wakeup(&world, tasks[1]), true);
+		/* Lists of threads and of interpreters without an end. */
+		world_word(&world, world.thread + world.l.thread.next, world.thread);
+		world_word(&world, world.interp + world.l.interp.next, world.interp);
 		/* A list of tasks that never comes back to where it began. */
 		if (world.at.task.node)
 			world_word(&world, tasks[1] + world.at.task.node,
@@ -301,6 +304,8 @@ static void circles_end(void **state)
 		assert_int_equal(dump(&world, &d), 0);
 		assert_int_equal(d.tasks.n, 2);
 		assert_true(task_at(&d, tasks[0])->is_cut);
+		assert_int_equal(d.threads.n_threads, 1);
+		assert_int_equal(d.threads.n_interps, 1);
 		python_dump_deinit(&d);
 	}
 }
