@@ -113,7 +113,8 @@ static int take_stacks(struct python_heap *h, struct python_dump *d)
 		struct python_task *task = &d->tasks.tasks[i];
 		const struct python_thread *thread = python_dump_thread(d, task);
 
-		if (task->state == PYTHON_TASK_RUNNING && thread && thread->task == task->addr)
+		if (task->state == PYTHON_TASK_RUNNING && thread && !thread->is_torn &&
+		    thread->task == task->addr)
 			err = take_stack(h, thread, &d->tasks, task);
 	}
 	return err;
