@@ -15,8 +15,10 @@
 
 #define DICT_USED 16
 #define MAX_INTERPS 8 /* asked for asyncio; the main one is the last in the list */
-/* A question costs a few reads, a search one for every module: a twentieth of the time at most. */
-#define ASK_EVERY_NS (20 * UINT64_C(1000000))
+/* Between two questions, which cost some 10 us each: the longer nothing was imported the more. A
+   search reads of every module, so it may take a twentieth of the time. */
+#define MIN_PAUSE_NS (20 * UINT64_C(1000000))
+#define MAX_PAUSE_NS (160 * UINT64_C(1000000))
 #define SEARCH_SHARE 20
 #define MAX_SEARCH_READS (1u << 18)
 #define CACHE_BYTES (4u << 20)
@@ -82,6 +84,13 @@ static void search(struct python_asyncio *a, struct python_heap *h, uint64_t int
 	a->current_tasks = python_kind(h, tasks) == PYTHON_DICT ? tasks : 0;
 }
 
+static uint64_t longer(uint64_t pause_ns)
+{
+	if (pause_ns < MIN_PAUSE_NS)
+		return MIN_PAUSE_NS;
+	return pause_ns < MAX_PAUSE_NS / 2 ? pause_ns * 2 : MAX_PAUSE_NS;
+}
+
 bool python_asyncio_look(struct python_asyncio *a, struct mem *m, const struct python_layout *l,
 			 uint64_t runtime, uint64_t now_ns)
 {
@@ -89,7 +98,8 @@ bool python_asyncio_look(struct python_asyncio *a, struct mem *m, const struct p
 	uint64_t before = a->current_tasks, interp, modules;
 	struct python_heap h;
 
-	a->next_look_ns = now_ns + ASK_EVERY_NS;
+	a->pause_ns = longer(a->pause_ns);
+	a->next_look_ns = now_ns + a->pause_ns;
 	if (!know(a, l))
 		return false;
 	cache = mem_cache_new(m, CACHE_BYTES, CACHE_PAGES);
@@ -104,8 +114,10 @@ bool python_asyncio_look(struct python_asyncio *a, struct mem *m, const struct p
 		a->modules = modules;
 		search(a, &h, interp);
 		took = clock_ns(CLOCK_MONOTONIC) - start;
-		if (took * SEARCH_SHARE > ASK_EVERY_NS)
-			a->next_look_ns = now_ns + took * SEARCH_SHARE;
+		a->pause_ns = MIN_PAUSE_NS;
+		if (a->pause_ns < took * SEARCH_SHARE)
+			a->pause_ns = took * SEARCH_SHARE;
+		a->next_look_ns = now_ns + a->pause_ns;
 	}
 	python_heap_deinit(&h);
 	return a->current_tasks != before;

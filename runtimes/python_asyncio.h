@@ -26,7 +26,7 @@ struct python_asyncio {
 	bool is_in_thread;	/* from 3.14 on: the thread state says its task */
 	uint64_t current_tasks; /* to 3.13: a dict; 0: not imported */
 	/* modules of the interpreters as they were when it was looked for, and when again */
-	uint64_t modules, next_look_ns;
+	uint64_t modules, next_look_ns, pause_ns;
 	bool is_half_imported;
 };
 

@@ -254,8 +254,13 @@ static void asyncio_is_found_when_it_is_imported(void **state)
 	import(&world, "_asyncio", "_current_tasks", world_object(&world, "list", 40));
 	assert_true(python_asyncio_look(&a, &world.m, &world.l, WORLD_ADDR, now += SECOND));
 	assert_int_equal(a.current_tasks, 0);
+	/* Seldom where nothing is imported, but never never. */
+	for (int i = 0; i < 9; i++)
+		assert_false(python_asyncio_look(&a, &world.m, &world.l, WORLD_ADDR, now));
+	assert_false(python_asyncio_is_due(&a, &world.l, now + SECOND / 10));
+	assert_true(python_asyncio_is_due(&a, &world.l, now + SECOND / 5));
 	make_thread(&world, 14);
-	assert_false(python_asyncio_is_due(&a, &world.l, now));
+	assert_false(python_asyncio_is_due(&a, &world.l, now + SECOND));
 }
 
 static uint64_t make_int(struct world *w, uint64_t tag, uint32_t low, uint32_t high)
