@@ -15,24 +15,6 @@
 
 static struct world world; /* made anew by every test */
 
-/* Two tasks: main awaits child, which awaits a future in sleep(). */
-static void make_pair(struct world *w, unsigned int minor, uint64_t tasks[2])
-{
-	uint64_t future, child, inner;
-
-	world_init(w, minor);
-	future = world_future(w, "_asyncio.Future");
-	inner = world_coroutine(w, "sleep", world_iter(w, future));
-	child = world_task(w, world_coroutine(w, "child", inner), future, "Task-2");
-	tasks[0] = world_task(w, world_coroutine(w, "main", world_iter(w, child)), child, "Task-1");
-	tasks[1] = child;
-	world_callback(w, future, world_wakeup(w, child), true);
-	world_callback(w, child, world_wakeup(w, tasks[0]), true);
-	if (w->at.future.awaited_by)
-		world_word(w, child + w->at.future.awaited_by, tasks[0]);
-	world_tasks(w, 2, tasks);
-}
-
 static int dump(struct world *w, struct python_dump *d)
 {
 	return python_dump_memory(&w->m, 0, &w->l, WORLD_ADDR, NULL, 0, d);
@@ -66,7 +48,7 @@ static void tasks_have_their_chains_in_every_version(void **state)
 		struct python_dump d;
 		uint64_t tasks[2];
 
-		make_pair(&world, minor, tasks);
+		world_pair(&world, minor, tasks);
 		assert_int_equal(dump(&world, &d), 0);
 		assert_int_equal(d.tasks.n, 2);
 		assert_int_equal(d.tasks.n_changed, 0);
@@ -116,7 +98,7 @@ static void a_task_whose_future_is_done_is_about_to_go_on(void **state)
 		struct python_dump d;
 		uint64_t tasks[2], future;
 
-		make_pair(&world, minor, tasks);
+		world_pair(&world, minor, tasks);
 		memcpy(&future, world.made + (tasks[1] + world.at.task.waiter - WORLD_ADDR), 8);
 		world_put(&world, future + world.at.future.state, 2, 4);
 		assert_int_equal(dump(&world, &d), 0);
@@ -133,7 +115,7 @@ static void a_task_that_was_freed_is_not_there(void **state)
 	uint64_t tasks[2];
 
 	(void)state;
-	make_pair(&world, 11, tasks);
+	world_pair(&world, 11, tasks);
 	world_word(&world, tasks[1], 0);
 	assert_int_equal(dump(&world, &d), 0);
 	assert_int_equal(d.tasks.n, 1);
@@ -148,7 +130,7 @@ static void a_task_that_contradicts_itself_is_left_out(void **state)
 	uint64_t tasks[2];
 
 	(void)state;
-	make_pair(&world, 11, tasks);
+	world_pair(&world, 11, tasks);
 	world_word(&world, tasks[1] + world.at.task.waiter,
 		   world_future(&world, "_asyncio.Future"));
 	assert_int_equal(dump(&world, &d), 0);
@@ -163,14 +145,14 @@ static void a_task_that_ended_is_done(void **state)
 	uint64_t tasks[2];
 
 	(void)state;
-	make_pair(&world, 11, tasks);
+	world_pair(&world, 11, tasks);
 	world_put(&world, tasks[1] + world.at.future.state, 2, 4);
 	assert_int_equal(dump(&world, &d), 0);
 	assert_int_equal(task_at(&d, tasks[1])->state, PYTHON_TASK_DONE);
 	python_dump_deinit(&d);
 }
 
-/* How the parent of make_pair() comes to wait for the child: a callback of the child's. */
+/* How the parent of world_pair() comes to wait for the child: a callback of the child's. */
 static uint64_t make_waiting(struct world *w, const char *qualname, const char *between,
 			     uint64_t parent)
 {
@@ -204,7 +186,7 @@ static void callbacks_tell_who_waits_and_how(void **state)
 			struct python_dump d;
 			uint64_t tasks[2];
 
-			make_pair(&world, minor, tasks);
+			world_pair(&world, minor, tasks);
 			world_callback(
 				&world, tasks[1],
 				make_waiting(&world, cases[i].qualname, cases[i].between, tasks[0]),
@@ -232,7 +214,7 @@ static void other_callbacks_are_nobody_who_waits(void **state)
 
 	(void)state;
 	for (size_t i = 0; i < sizeof(names) / sizeof(*names); i++) {
-		make_pair(&world, 11, tasks);
+		world_pair(&world, 11, tasks);
 		world_callback(&world, tasks[1],
 			       make_waiting(&world, names[i], "_asyncio.Future", tasks[0]), true);
 		assert_int_equal(dump(&world, &d), 0);
@@ -252,7 +234,7 @@ static void awaited_by_is_believed_from_314_on(void **state)
 			struct python_dump d;
 			uint64_t tasks[2];
 
-			make_pair(&world, minor, tasks);
+			world_pair(&world, minor, tasks);
 			world_word(&world, tasks[1] + world.at.future.callback, 0);
 			if (is_set)
 				world_word(&world, tasks[1] + world.at.future.awaited_by,
@@ -276,7 +258,7 @@ static void circles_end(void **state)
 		uint64_t tasks[2], coro, inner, future;
 
 		/* A coroutine that awaits itself by another one. */
-		make_pair(&world, minor, tasks);
+		world_pair(&world, minor, tasks);
 		inner = world_coroutine(&world, "inner", WORLD_ADDR);
 		coro = world_coroutine(&world, "outer", inner);
 		for (uint64_t at = inner; at < coro; at += 8)
@@ -310,19 +292,6 @@ static void circles_end(void **state)
 	}
 }
 
-/* Memory in which a byte is another one whenever it is looked at. */
-static uint64_t moving;
-
-static int moving_read(struct mem *m, uint64_t addr, void *buf, size_t len)
-{
-	struct world *w = (struct world *)m;
-
-	w->made[moving - WORLD_ADDR]++;
-	return world_read(m, addr, buf, len);
-}
-
-static const struct mem_ops moving_ops = { moving_read, world_free };
-
 static void tasks_that_keep_changing_are_counted_and_left_out(void **state)
 {
 	(void)state;
@@ -330,81 +299,16 @@ static void tasks_that_keep_changing_are_counted_and_left_out(void **state)
 		struct python_dump d;
 		uint64_t tasks[2], coro;
 
-		make_pair(&world, minor, tasks);
+		world_pair(&world, minor, tasks);
 		coro = world_coroutine(&world, "busy", WORLD_ADDR);
 		world_word(&world, tasks[1] + world.at.task.coro, coro);
-		moving = world_frame(&world, coro) + world.l.frame.instr;
-		world.m.ops = &moving_ops;
+		world.moving = world_frame(&world, coro) + world.l.frame.instr;
+		world.m.ops = &world_moving_ops;
 		assert_int_equal(dump(&world, &d), 0);
 		assert_int_equal(d.tasks.n, 1);
 		assert_int_equal(d.tasks.tasks[0].addr, tasks[0]);
 		assert_int_equal(d.tasks.n_changed, 1);
 		python_dump_deinit(&d);
-	}
-}
-
-static void threads_have_their_stacks_in_every_version(void **state)
-{
-	(void)state;
-	for (unsigned int minor = OLDEST; minor <= NEWEST; minor++) {
-		static const char *const names[] = { "inner", "outer" };
-		const struct python_thread *t;
-		struct python_dump d;
-		uint64_t tasks[2];
-
-		make_pair(&world, minor, tasks);
-		world_stack(&world, world_coroutine(&world, "inner", WORLD_ADDR),
-			    world_coroutine(&world, "outer", WORLD_ADDR));
-		assert_int_equal(dump(&world, &d), 0);
-		assert_int_equal(d.threads.n_threads, 1);
-		t = &d.threads.threads[0];
-		assert_int_equal(t->n_frames, 2);
-		assert_false(t->is_torn);
-		assert_false(t->is_cut);
-		for (size_t i = 0; i < 2; i++)
-			assert_string_equal(
-				python_functions_get(d.functions, t->frames[i].place.function)
-					->name,
-				names[i]);
-		python_dump_deinit(&d);
-	}
-}
-
-static void a_stack_in_a_circle_is_cut(void **state)
-{
-	struct python_dump d;
-	uint64_t tasks[2], coro;
-
-	(void)state;
-	make_pair(&world, 11, tasks);
-	coro = world_coroutine(&world, "again", WORLD_ADDR);
-	world_stack(&world, coro, coro);
-	assert_int_equal(dump(&world, &d), 0);
-	assert_true(d.threads.threads[0].is_cut);
-	assert_true(d.threads.threads[0].n_frames <= PYTHON_MAX_STACK);
-	python_dump_deinit(&d);
-}
-
-/* The innermost function goes on all the time, which is no harm, or its caller does. */
-static void a_stack_that_keeps_changing_is_torn(void **state)
-{
-	(void)state;
-	for (unsigned int minor = OLDEST; minor <= NEWEST; minor++) {
-		for (int is_outer = 0; is_outer < 2; is_outer++) {
-			struct python_dump d;
-			uint64_t tasks[2], inner, outer;
-
-			make_pair(&world, minor, tasks);
-			inner = world_coroutine(&world, "inner", WORLD_ADDR);
-			outer = world_coroutine(&world, "outer", WORLD_ADDR);
-			world_stack(&world, inner, outer);
-			moving =
-				world_frame(&world, is_outer ? outer : inner) + world.l.frame.instr;
-			world.m.ops = &moving_ops;
-			assert_int_equal(dump(&world, &d), 0);
-			assert_int_equal(d.threads.threads[0].is_torn, is_outer);
-			python_dump_deinit(&d);
-		}
 	}
 }
 
@@ -485,7 +389,7 @@ static void survives_mutation(void **state)
 		uint64_t tasks[2];
 		size_t len;
 
-		make_pair(&world, minors[i], tasks);
+		world_pair(&world, minors[i], tasks);
 		world_callback(&world, tasks[1],
 			       make_waiting(&world, "_release_waiter", "_asyncio.Future", tasks[0]),
 			       false);
@@ -517,9 +421,6 @@ int main(void)
 		cmocka_unit_test(awaited_by_is_believed_from_314_on),
 		cmocka_unit_test(circles_end),
 		cmocka_unit_test(tasks_that_keep_changing_are_counted_and_left_out),
-		cmocka_unit_test(threads_have_their_stacks_in_every_version),
-		cmocka_unit_test(a_stack_in_a_circle_is_cut),
-		cmocka_unit_test(a_stack_that_keeps_changing_is_torn),
 		cmocka_unit_test(interpreters_that_were_not_started_are_malformed),
 		cmocka_unit_test(unknown_builds_are_refused),
 		cmocka_unit_test(what_asyncio_says_of_itself_is_taken),

@@ -30,7 +30,8 @@ struct world {
 	struct python_heap_layout at;
 	uint64_t types;
 	size_t n_types;
-	uint64_t next, interp, thread, modules;
+	uint64_t next, interp, thread;
+	uint64_t moving; /* a byte for world_moving_ops */
 };
 
 static inline int world_read(struct mem *m, uint64_t addr, void *buf, size_t len)
@@ -400,5 +401,35 @@ static inline void world_init(struct world *w, unsigned int minor)
 	world_word(w, w->thread + w->l.thread.interp, w->interp);
 	(void)err;
 }
+
+/* Two tasks: main awaits child, which awaits a future in sleep(). */
+static inline void world_pair(struct world *w, unsigned int minor, uint64_t tasks[2])
+{
+	uint64_t future, child, inner;
+
+	world_init(w, minor);
+	future = world_future(w, "_asyncio.Future");
+	inner = world_coroutine(w, "sleep", world_iter(w, future));
+	child = world_task(w, world_coroutine(w, "child", inner), future, "Task-2");
+	tasks[0] = world_task(w, world_coroutine(w, "main", world_iter(w, child)), child, "Task-1");
+	tasks[1] = child;
+	world_callback(w, future, world_wakeup(w, child), true);
+	world_callback(w, child, world_wakeup(w, tasks[0]), true);
+	if (w->at.future.awaited_by)
+		world_word(w, child + w->at.future.awaited_by, tasks[0]);
+	world_tasks(w, 2, tasks);
+}
+
+/* Memory in which a byte is another one whenever it is looked at. */
+static inline int world_moving_read(struct mem *m, uint64_t addr, void *buf, size_t len)
+{
+	struct world *w = (struct world *)m;
+
+	w->made[w->moving - WORLD_ADDR]++;
+	return world_read(m, addr, buf, len);
+}
+
+static const struct mem_ops world_moving_ops
+	__attribute__((unused)) = { world_moving_read, world_free };
 
 #endif
