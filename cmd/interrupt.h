@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * ^C for a recording: the first stops it, the second skips what is still under way (core/hurry.h),
- * the third ends weft at once. SIGTERM and SIGHUP count as ^C.
+ * the third ends weft at once. SIGTERM and SIGHUP count as ^C. An unfinished file goes with weft.
  */
 #ifndef CMD_INTERRUPT_H
 #define CMD_INTERRUPT_H
@@ -9,6 +9,8 @@
 #include <stdbool.h>
 
 void interrupt_catch(void);
+/* For who writes without recording: the first one ends weft, and the unfinished file too. */
+void interrupt_clean_up(void);
 int interrupt_count(void);
 /* Was the last one typed on the terminal? Then the command we started has got it too. */
 bool interrupt_was_typed(void);

@@ -17,6 +17,7 @@
 #include "cmd/targets.h"
 #include "cmd/verb.h"
 #include "core/log.h"
+#include "core/privileges.h"
 #include "core/profile.h"
 #include "core/scoped.h"
 #include "core/text.h"
@@ -232,7 +233,7 @@ static int finish(struct recording *r)
 	status = profile_error(r->profile) ? EXIT_FAILED : EXIT_OK;
 	if (status)
 		log_error("out of memory: the profile is not complete");
-	if (output_write(r->exporter, r->profile, r->path))
+	if (output_write(r->exporter, r->profile, r->path, privileges_any()))
 		return EXIT_FAILED;
 	cost_update(&r->cost, 0);
 	recording_print_end(r, &a);
@@ -334,11 +335,13 @@ const struct verb verb_record = {
 		"when "
 		"stdout is the profile's or CMD's. A file of the same name is replaced only when "
 		"the new "
-		"one is complete.",
+		"one is complete. What was recorded with privileges is for its owner's eyes only "
+		"(mode 0600); through sudo that is the user who asked.",
 	.examples = "a process for ten seconds\nweft record -p 4711 -d 10\n"
 		    "the whole machine, as a flame graph\nweft record -a -d 30 -o machine.html\n"
 		    "a command, with what sampling cost\nweft record --stats -- make -j4\n"
 		    "fail when the result cannot be trusted\nweft record -a -d 60 --max-loss 1 "
 		    "--min-complete 99\n",
+	.is_privileged = true,
 	.run = record_run,
 };

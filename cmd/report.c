@@ -105,7 +105,9 @@ static int convert(const struct profile *p, const struct options *opt)
 	const char *path = opt->output ? opt->output : "-";
 	const struct exporter_ops *ops = output_format(opt, path);
 
-	return ops ? output_write(ops, p, path) : EXIT_USAGE;
+	if (!ops)
+		return EXIT_USAGE;
+	return output_write(ops, p, path, output_is_private(opt->files.items[0]));
 }
 
 static int report_run(const struct options *opt)

@@ -213,7 +213,7 @@ static int symbolize(const struct options *opt, struct profile *p, const struct 
 		log_error("out of memory");
 	} else {
 		say_result(&s);
-		status = output_write(ops, p, opt->output);
+		status = output_write(ops, p, opt->output, output_is_private(opt->files.items[0]));
 	}
 	objects_free(s.objects);
 	free(s.binaries);

@@ -34,6 +34,8 @@ ${CC:-cc} -o "$work/ids" "$work/ids.c" || exit 1
 sh -c 'while :; do :; done' & target=$!
 trap 'kill -9 $target $recorder 2>/dev/null; rm -rf "$work"' EXIT
 recorder=
+results=$work/results
+mkdir "$results"
 
 # held KIND PID: the ids of that kind which the process holds
 held() {
@@ -52,13 +54,13 @@ left() {
 	"$work/ids" "$1" $2
 }
 
-n_left=0 n_held=0 n_files=0 n_links=0
+n_left=0 n_held=0 n_files=0 n_links=0 n_beside=0
 for i in $(seq "$N_KILLS"); do
 	if [ $((i % 3)) = 0 ]; then	# while it starts
-		"$weft" record -p $target -F 997 -o "$work/x.pb.gz" >"$work/out" 2>"$work/err" & recorder=$!
+		"$weft" record -p $target -F 997 -o "$results/x.pb.gz" >"$work/out" 2>"$work/err" & recorder=$!
 		sleep "0.0$((RANDOM % 10))"
 	else
-		record_behind -p $target -F 997 -o "$work/x.pb.gz"
+		record_behind -p $target -F 997 -o "$results/x.pb.gz"
 		sleep "0.$((RANDOM % 5))$((RANDOM % 10))"
 	fi
 	if [ $((i % 4)) = 1 ]; then	# while it writes
@@ -73,10 +75,13 @@ for i in $(seq "$N_KILLS"); do
 	n_links=$((n_links + $(echo $links | wc -w)))
 	stays="$(left prog "$progs")$(left map "$maps")$(left link "$links")"
 	[ -z "$stays" ] || { n_left=$((n_left + 1)); echo "# left after kill $i: $stays"; }
-	# A whole profile or none.
-	if [ -e "$work/x.pb.gz" ]; then
-		"$weft" report "$work/x.pb.gz" >/dev/null 2>&1 || n_files=$((n_files + 1))
-		rm "$work/x.pb.gz"
+	# A whole profile or none, and nothing beside it.
+	beside=$(ls -A -I x.pb.gz "$results")
+	[ -z "$beside" ] || { n_beside=$((n_beside + 1)); echo "# beside the profile after kill $i: $beside"; }
+	rm -f "$results"/.weft-*
+	if [ -e "$results/x.pb.gz" ]; then
+		"$weft" report "$results/x.pb.gz" >/dev/null 2>&1 || n_files=$((n_files + 1))
+		rm "$results/x.pb.gz"
 	fi
 done
 echo "# $N_KILLS kills, $n_held programs and maps and $n_links links held by then"
@@ -84,10 +89,12 @@ echo "# $N_KILLS kills, $n_held programs and maps and $n_links links held by the
 claim "SIGKILL at any time leaves no program, map or link in the kernel" $?
 [ $n_files = 0 ]
 claim "a profile is whole or not there" $?
+[ $n_beside = 0 ]
+claim "no temporary file stays" $?
 kill -0 $target && [ "$(awk '/TracerPid/ { print $2 }' /proc/$target/status)" = 0 ] &&
 	grep -q '^State:[[:space:]]*R' /proc/$target/status
 claim "the target runs on" $?
-run record -p $target -d 0.3 -o "$work/x.pb.gz"
+run record -p $target -d 0.3 -o "$results/x.pb.gz"
 [ $status = 0 ]
 claim "weft starts again at once" $?
 finish
