@@ -64,11 +64,13 @@ static int check_options(const struct options *opt)
 /* Starts CMD, or finds the processes; either way the kernel half gets pids. */
 static int find_targets(struct recording *r)
 {
+	/* A profile on stdout is not mixed with what CMD says. */
+	bool is_taken = r->opt.output && !strcmp(r->opt.output, "-");
 	int status = EXIT_OK, err;
 
 	if (!r->opt.command)
 		return targets_find(&r->opt, &r->pids);
-	err = child_start(&r->child, r->opt.command);
+	err = child_start(&r->child, r->opt.command, is_taken ? STDERR_FILENO : STDOUT_FILENO);
 	if (err < 0) {
 		log_error("cannot start %s: %s", r->opt.command[0], strerror(-err));
 		return EXIT_FAILED;
@@ -333,7 +335,8 @@ const struct verb verb_record = {
 		"there is, the third ends weft without writing.\n\n"
 		"At the end the ten functions that cost most are printed: to stdout, but to stderr "
 		"when "
-		"stdout is the profile's or CMD's. A file of the same name is replaced only when "
+		"stdout is the profile's or CMD's. With -o - CMD's own stdout goes to stderr too. "
+		"A file of the same name is replaced only when "
 		"the new "
 		"one is complete. What was recorded with privileges is for its owner's eyes only "
 		"(mode 0600); through sudo that is the user who asked.",
