@@ -37,7 +37,7 @@ static int check_event(const struct options *opt)
 
 	if (sampler_find(opt->event))
 		return EXIT_OK;
-	log_error("record: no event %s\n  there are: %s", text_safe(opt->event, safe, sizeof(safe)),
+	log_error("record: no event %s\n  there is: %s", text_safe(opt->event, safe, sizeof(safe)),
 		  sampler_names(names));
 	return EXIT_USAGE;
 }

@@ -69,7 +69,14 @@ static bool is_idle(const struct recording *r)
 static void explain_nothing(const struct recording *r)
 {
 	double seconds = (double)r->duration_ns / 1e9;
+	char safe[512];
 
+	if (!r->pids.n && r->opt.command) {
+		log_error("0 samples: no CPU was in use at a tick in the %.2f s of %s\n"
+			  "  try a higher --freq; the machine for longer: weft record -a -d 10",
+			  seconds, text_safe(r->opt.command[0], safe, sizeof(safe)));
+		return;
+	}
 	if (!r->pids.n) {
 		log_error("0 samples: no target used a CPU in %.1f s%s", seconds,
 			  r->opt.comms.n && !targets_any_named(r->opt.comms.items[0])

@@ -96,7 +96,7 @@ static int print_report(const struct profile *p, const struct options *opt)
 		log_error("no function matches %s", opt->peek);
 	if (err == -ENOMEM)
 		log_error("not enough memory for this report");
-	return err ? EXIT_FAILED : EXIT_OK;
+	return !err ? EXIT_OK : err == -EINVAL ? EXIT_USAGE : EXIT_FAILED;
 }
 
 /* report -o: the profile in another format. */
