@@ -47,6 +47,9 @@
 	X(SNAPSHOT_PAGES_LOST, "snapshots.pages_lost",                                    \
 	  "pages of a copied stack that did not fit the ring")                            \
 	X(EVENTS_LOST, "events.lost", "side-band records lost by the kernel; no samples") \
+	X(CPUS_CHANGED, "cpus.changed",                                                   \
+	  "CPUs that came online or went; up to a second of one that came is missing")    \
+	X(CPUS_REFUSED, "cpus.refused", "CPUs that came online and could not be sampled") \
 	X(FILES_GONE, "files.gone",                                                       \
 	  "files that could not be opened any more: frames keep build id and offset")     \
 	X(FILES_BAD, "files.bad", "files that are not what they claim")                   \

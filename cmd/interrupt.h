@@ -3,8 +3,7 @@
  * ^C for a recording: the first stops it, the second skips what is still under way (core/hurry.h),
  * the third ends weft at once. SIGTERM and SIGHUP count as ^C, unless weft was started with them
  * ignored (nohup). Where SIGINT was ignored, as shells do for what runs in the background, a typed
- * ^C is not meant for weft, but a SIGINT that somebody sends is. An unfinished
- * file goes with weft.
+ * ^C is not meant for weft, but a SIGINT that somebody sends is. An unfinished file goes with weft.
  */
 #ifndef CMD_INTERRUPT_H
 #define CMD_INTERRUPT_H

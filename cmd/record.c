@@ -5,9 +5,12 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "bpf/cpus.h"
 #include "bpf/live.h"
+#include "bpf/memory_plan.h"
 #include "bpf/sampler.h"
 #include "cmd/accounting.h"
+#include "cmd/capabilities.h"
 #include "cmd/child.h"
 #include "cmd/cost.h"
 #include "cmd/interrupt.h"
@@ -22,8 +25,7 @@
 #include "core/scoped.h"
 #include "core/text.h"
 
-#define MIN_MEMORY (24 << 20) /* without any stack, kernel symbols included, 22 MiB are in use */
-#define PUMP_MS 200	      /* how late the end of a target is seen */
+#define PUMP_MS 200 /* how late the end of a target is seen */
 
 static int usage(const char *why)
 {
@@ -42,6 +44,22 @@ static int check_event(const struct options *opt)
 	return EXIT_USAGE;
 }
 
+static int check_memory(const struct options *opt)
+{
+	uint64_t least;
+	struct cpus cpus;
+
+	if (!opt->memory || cpus_load(&cpus, NULL))
+		return EXIT_OK;
+	least = memory_least(cpus.n_possible, cpus.n_online);
+	if (opt->memory < least)
+		log_error("record: --memory is at least %" PRIu64 "M on this machine (%d CPUs): "
+			  "weft does not run in less",
+			  least >> 20, cpus.n_online);
+	cpus_deinit(&cpus);
+	return opt->memory < least ? EXIT_USAGE : EXIT_OK;
+}
+
 static int check_options(const struct options *opt)
 {
 	size_t named = opt->pids.n + opt->pid_names.n + opt->tids.n + opt->comms.n + opt->cgroups.n;
@@ -56,9 +74,7 @@ static int check_options(const struct options *opt)
 		return usage("--user-only and --kernel-only together leave nothing");
 	if (opt->snapshot_size > 64 << 10)
 		return usage("--snapshot-size is at most 64K");
-	if (opt->memory < MIN_MEMORY)
-		return usage("--memory is at least 24M: weft does not run in less");
-	return check_event(opt);
+	return check_event(opt) || check_memory(opt) ? EXIT_USAGE : EXIT_OK;
 }
 
 /* Starts CMD, or finds the processes; either way the kernel half gets pids. */
@@ -295,6 +311,7 @@ static int record(struct recording *r)
 		return status;
 	r->is_running = true;
 	recording_print_start(r);
+	capabilities_say_missing();
 	status = sample(r);
 	if (!status)
 		status = finish(r);

@@ -46,7 +46,9 @@ static const struct option_info table[] = {
 	  "and cap 64K)",
 	  NULL, OPTION_SIZE, FIELD(snapshot_size) },
 	{ ON_RECORD, "memory", 0, 0, NULL, "SIZE",
-	  "the one budget for weft's memory and its BPF maps (default 48M, at least 24M)", NULL, OPTION_SIZE, FIELD(memory) },
+	  "the one budget for weft's memory and its BPF maps (default 48M, at least "
+	  "24M; on more than 10 CPUs both are more: weft doctor says them)",
+	  NULL, OPTION_SIZE, FIELD(memory) },
 	/* output */
 	{ ON_RECORD, "output", 'o', 0, NULL, "FILE",
 	  "write here (default weft.pb.gz, - is stdout); %p pid, %c command, %t time, "

@@ -13,7 +13,6 @@ void options_init(struct options *opt)
 {
 	*opt = (struct options){
 		.snapshot_size = 64 << 10,
-		.memory = DEFAULT_MEMORY,
 		.max_loss = -1,
 		.min_complete = -1,
 	};

@@ -11,8 +11,6 @@
 #include <stdint.h>
 #include <sys/types.h>
 
-#define DEFAULT_MEMORY (UINT64_C(48) << 20)
-
 struct sampler_ops;
 
 struct string_list {
