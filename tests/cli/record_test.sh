@@ -161,7 +161,7 @@ claim "-q says nothing" $?
 "$weft" record -p $bee -d 0.5 -o - 2>"$work/err" | "$weft" report - >"$work/out"
 says out burn_cpu && says err "wrote to stdout" && says err "Cum%  Name"
 claim "-o - writes the profile to stdout and the table to stderr" $?
-"$weft" record -o - -- sh -c "echo said; $work/$name 0.3" 2>"$work/err" >"$out"
+"$weft" record -o - -F 997 -- sh -c "echo said; $work/$name 0.5" 2>"$work/err" >"$out"
 [ $? = 0 ] && says err said && [ "$(samples "$out")" -ge 5 ] && ! gzip -dc "$out" | grep -aq '^said$'
 claim "with -o - CMD's stdout goes to stderr, and the profile is whole" $?
 run record -p $bee -d 0.5 --stats -o "$out"
