@@ -65,6 +65,18 @@ static bool is_idle(const struct recording *r)
 	return used_ns(r) < UINT64_C(5000000000) / r->opt.freq;
 }
 
+/* Were there ticks of tasks that weft cannot walk? */
+static bool is_narrow(const struct recording *r)
+{
+	for (uint32_t i = 0; i < profile_n_counts(r->profile); i++) {
+		uint64_t n;
+
+		if (!strcmp(profile_get_count(r->profile, i, &n), "ticks.unsupported"))
+			return n;
+	}
+	return false;
+}
+
 /* "0 samples: pid 4711 used 0.00 s CPU in 10.0 s (it was asleep)" */
 static void explain_nothing(const struct recording *r)
 {
@@ -93,6 +105,8 @@ static void explain_nothing(const struct recording *r)
 		fputs(" (outside of the kernel)\n", stderr);
 	else if (r->child.pid && r->opt.no_children)
 		fputs(" with its children, which are left out\n", stderr);
+	else if (is_narrow(r))
+		fputs(" (a 32-bit program: weft counts its ticks, but cannot walk it)\n", stderr);
 	else if (is_idle(r))
 		fputs(r->child.pid ? " (too little for a sample; try a higher --freq)\n"
 				   : " (it was asleep)\n",

@@ -39,9 +39,13 @@ if command -v setpriv >/dev/null; then
 		[ $status = 3 ] && grep -q "^NO .*CAP_${cap^^}" "$work/out"
 		claim "doctor names CAP_${cap^^}" $?
 	done
-	run record -a -d 0.3 -o "$work/x.pb.gz"
-	[ $status = 0 ] && ! says err CAP_
-	claim "record with all of them says nothing of capabilities" $?
+	if "$weft" doctor | grep -q "all six that weft uses"; then
+		run record -a -d 0.3 -o "$work/x.pb.gz"
+		[ $status = 0 ] && ! says err CAP_
+		claim "record with all of them says nothing of capabilities" $?
+	else
+		skip "record with all of them says nothing of capabilities" "they are not all there"
+	fi
 	for cap in sys_ptrace dac_read_search checkpoint_restore syslog; do
 		within setpriv --bounding-set=-$cap,-sys_admin --inh-caps=-$cap,-sys_admin "$weft" doctor
 		[ $status = 1 ] && grep -q "^part .*CAP_${cap^^}" "$work/out"
