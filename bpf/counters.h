@@ -42,32 +42,35 @@
 	X(END_GUESS_FAILED, "end.guess_failed", "no return address could be proved")
 
 /* Events that are neither ticks nor ends. */
-#define OTHER_COUNTERS(X)                                                                  \
-	X(SNAPSHOTS, "snapshots.taken", "stacks copied")                                   \
-	X(SNAPSHOT_PAGES_LOST, "snapshots.pages_lost",                                     \
-	  "pages of a copied stack that did not fit the ring")                             \
-	X(EVENTS_LOST, "events.lost", "side-band records lost by the kernel; no samples")  \
-	X(FILES_GONE, "files.gone",                                                        \
-	  "files that could not be opened any more: frames keep build id and offset")      \
-	X(FILES_BAD, "files.bad", "files that are not what they claim")                    \
-	X(FILES_UNIDENTIFIED, "files.unidentified",                                        \
-	  "of files gone or bad, those whose build id is not known either")                \
-	X(FILES_CUT, "files.cut",                                                          \
-	  "files cut while they were read: nothing more is taken from them")               \
-	X(TABLES_OVER_BUDGET, "tables.over_budget",                                        \
-	  "unwind tables that did not fit the memory budget")                              \
-	X(MAPS_REREAD, "maps.reread", "times the mappings of a process were read again")   \
-	X(SYMBOLS_REFUSED, "symbols.refused",                                              \
-	  "perf maps or debug files refused by the safety rules")                          \
-	X(SAMPLES_UNREAD, "samples.unread", "left behind at the second ^C")                \
-	X(JIT_OVER_BUDGET, "jit.over_budget",                                              \
-	  "names of generated code forgotten to stay in the memory budget")                \
-	X(LABELS_OVER_BUDGET, "labels.over_budget",                                        \
-	  "samples without their thread or process: too many for the memory budget")       \
-	X(PYTHON_STACKS, "python.stacks", "Python stacks walked to their root")            \
-	X(PYTHON_BROKEN, "python.broken", "Python stacks that contradict themselves")      \
-	X(PYTHON_TRUNCATED, "python.truncated", "Python stacks deeper than the cap")       \
-	X(PYTHON_LOST_RING, "python.lost_ring", "Python stacks that did not fit the ring") \
+#define OTHER_COUNTERS(X)                                                                 \
+	X(SNAPSHOTS, "snapshots.taken", "stacks copied")                                  \
+	X(SNAPSHOT_PAGES_LOST, "snapshots.pages_lost",                                    \
+	  "pages of a copied stack that did not fit the ring")                            \
+	X(EVENTS_LOST, "events.lost", "side-band records lost by the kernel; no samples") \
+	X(CPUS_CHANGED, "cpus.changed",                                                   \
+	  "CPUs that came online or went; up to a second of one that came is missing")    \
+	X(CPUS_REFUSED, "cpus.refused", "CPUs that came online and could not be sampled") \
+	X(FILES_GONE, "files.gone",                                                       \
+	  "files that could not be opened any more: frames keep build id and offset")     \
+	X(FILES_BAD, "files.bad", "files that are not what they claim")                   \
+	X(FILES_UNIDENTIFIED, "files.unidentified",                                       \
+	  "of files gone or bad, those whose build id is not known either")               \
+	X(FILES_CUT, "files.cut",                                                         \
+	  "files cut while they were read: nothing more is taken from them")              \
+	X(TABLES_OVER_BUDGET, "tables.over_budget",                                       \
+	  "unwind tables that did not fit the memory budget")                             \
+	X(MAPS_REREAD, "maps.reread", "times the mappings of a process were read again")  \
+	X(SYMBOLS_REFUSED, "symbols.refused",                                             \
+	  "perf maps or debug files refused by the safety rules")                         \
+	X(SAMPLES_UNREAD, "samples.unread", "left behind at the second ^C")               \
+	X(JIT_OVER_BUDGET, "jit.over_budget",                                             \
+	  "names of generated code forgotten to stay in the memory budget")               \
+	X(LABELS_OVER_BUDGET, "labels.over_budget",                                       \
+	  "samples without their thread or process: too many for the memory budget")      \
+	X(PYTHON_STACKS, "python.stacks", "Python stacks walked to their root")           \
+	X(PYTHON_BROKEN, "python.broken", "Python stacks that contradict themselves")     \
+	X(PYTHON_TRUNCATED, "python.truncated", "Python stacks deeper than the cap")      \
+	X(PYTHON_LOST_RING, "python.lost_ring", "Python stacks that found the ring full") \
 	X(MEMORY_OVER_BUDGET, "memory.over_budget", "things given up to stay in the memory budget")
 
 enum counter {

@@ -26,8 +26,6 @@
 #define MAX_PROCESSES 8192 /* known to the kernel half at a time; further ones send snapshots */
 #define MAX_PYTHONS 2048   /* of them that run CPython */
 #define INITIAL_PID_NAMESPACE 0xEFFFFFFC /* its inode: PROC_PID_INIT_INO in linux/proc_ns.h */
-#define MIN_RING_LEN (UINT64_C(2) << 20) /* 500 pages of snapshots */
-#define MAX_RING_LEN (UINT64_C(64) << 20)
 
 static int print_libbpf(enum libbpf_print_level level, const char *fmt, va_list args)
 {
@@ -41,31 +39,11 @@ static int print_libbpf(enum libbpf_print_level level, const char *fmt, va_list 
 	return 0;
 }
 
-static uint64_t power_of_two_below(uint64_t n)
+static void set_sizes(struct kernel_half *k)
 {
-	uint64_t p = 1;
+	uint64_t words = k->plan.table_len / 4, ring = k->plan.ring_len;
 
-	while (p <= n / 2)
-		p *= 2;
-	return p;
-}
-
-/* At most 3/8 of the budget for tables and mappings, at most an eighth for the ring: what comes
-   while user space explains other samples, or has no CPU, waits in it, stacks included. */
-static void set_sizes(struct kernel_half *k, const struct options *opt)
-{
-	uint64_t words = power_of_two_below(opt->memory / 8 * 3) / 4;
-	uint64_t ring = power_of_two_below(opt->memory / 8);
-
-	if (words < 16384)
-		words = 16384;
-	if (words > UINT64_C(1) << 27) /* the verifier lets a pointer move by 2^29 */
-		words = UINT64_C(1) << 27;
 	k->n_table_words = (uint32_t)words;
-	if (ring < MIN_RING_LEN)
-		ring = MIN_RING_LEN;
-	if (ring > MAX_RING_LEN)
-		ring = MAX_RING_LEN;
 	bpf_map__set_value_size(k->skel->maps.table_words, (uint32_t)words * 4);
 	bpf_map__set_max_entries(k->skel->maps.unwind_processes, MAX_PROCESSES);
 	bpf_map__set_max_entries(k->skel->maps.python_processes, MAX_PYTHONS);
@@ -146,7 +124,7 @@ static int check_pid_namespace(void)
 	return -ENOTSUP;
 }
 
-int kernel_half_open(struct kernel_half *k, const struct options *opt)
+int kernel_half_open(struct kernel_half *k, const struct options *opt, const struct cpus *cpus)
 {
 	int err;
 
@@ -167,7 +145,8 @@ int kernel_half_open(struct kernel_half *k, const struct options *opt)
 		log_load_error(-errno);
 		return -errno;
 	}
-	set_sizes(k, opt);
+	k->plan = memory_plan(opt->memory, cpus->n_possible, cpus->n_online);
+	set_sizes(k);
 	set_options(k, opt);
 	targets_configure(&k->targets, k->skel);
 	k->sampler->configure(k->sampler, k->skel);

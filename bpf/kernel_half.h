@@ -11,6 +11,7 @@
 #include <stdint.h>
 
 #include "bpf/counters.h"
+#include "bpf/memory_plan.h"
 #include "bpf/targets.h"
 #include "bpf/ticker.h"
 
@@ -21,6 +22,7 @@ struct weft_bpf;
 struct kernel_half {
 	struct weft_bpf *skel;
 	struct targets targets;
+	struct memory_plan plan;
 	uint32_t n_table_words;
 	uint64_t period_ns; /* mean time between samples on one CPU */
 	const struct sampler_ops *sampler;
@@ -30,8 +32,9 @@ struct kernel_half {
 
 /* Are our pids those that samples have? Not in a pid namespace. True when it cannot be known. */
 bool kernel_half_has_pids(void);
+struct cpus;
 /* Loads everything; nothing ticks yet. Logs what is missing. -EPERM, -ENOTSUP, ... */
-int kernel_half_open(struct kernel_half *k, const struct options *opt);
+int kernel_half_open(struct kernel_half *k, const struct options *opt, const struct cpus *cpus);
 /* Ticks begin. */
 int kernel_half_start(struct kernel_half *k, const struct options *opt);
 /* Ticks end; those under way have ended when this returns. */

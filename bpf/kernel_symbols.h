@@ -20,6 +20,8 @@ struct kernel_symbols {
 
 void kernel_symbols_begin(struct kernel_symbols *k);
 void kernel_symbols_wait(struct kernel_symbols *k); /* fine when nothing was begun */
+/* Says why there are none. */
+void kernel_symbols_explain(const struct kernel_symbols *k);
 void kernel_symbols_deinit(struct kernel_symbols *k);
 
 #endif

@@ -10,6 +10,7 @@
 #include "bpf/build_ids.h"
 #include "bpf/finish.h"
 #include "bpf/follow.h"
+#include "bpf/hotplug.h"
 #include "bpf/kernel_half.h"
 #include "bpf/kernel_symbols.h"
 #include "bpf/priority.h"
@@ -42,6 +43,7 @@
 
 struct live {
 	struct kernel_half kernel;
+	struct hotplug hotplug;
 	struct sideband *sideband;
 	struct ring_buffer *ring;
 	uint32_t n_since_breath;
@@ -177,15 +179,6 @@ static int make_parts(struct live *l, const struct options *opt)
 	return 0;
 }
 
-static int watch(struct live *l)
-{
-	int err = wakeup_open(&l->wakeup);
-
-	if (!err)
-		err = wakeup_add(&l->wakeup, ring_buffer__epoll_fd(l->ring));
-	return err ? err : sideband_watch(l->sideband, l->wakeup.epoll_fd);
-}
-
 /* What the targets that run already have mapped, before they are sampled. */
 static void begin_targets(struct live *l)
 {
@@ -210,7 +203,7 @@ static int open_with(struct live *l, const struct options *opt)
 	priority_raise(&l->priority);
 	if (!opt->user_only)
 		kernel_symbols_begin(&l->kernel_symbols);
-	err = kernel_half_open(&l->kernel, opt);
+	err = kernel_half_open(&l->kernel, opt, &l->hotplug.cpus);
 	if (err)
 		return err;
 	err = make_parts(l, opt);
@@ -218,8 +211,10 @@ static int open_with(struct live *l, const struct options *opt)
 		log_error("cannot set up sampling: %s", strerror(-err));
 		return err;
 	}
-	l->sideband = sideband_new(&err);
-	err = err ? err : watch(l);
+	l->sideband = sideband_new(l->kernel.plan.sideband_len, &err);
+	err = err ? err : wakeup_open(&l->wakeup);
+	err = err ? err : wakeup_add(&l->wakeup, ring_buffer__epoll_fd(l->ring));
+	err = err ? err : sideband_watch(l->sideband, l->wakeup.epoll_fd);
 	if (err) {
 		log_error("cannot follow processes: perf_event_open: %s", strerror(-err));
 		return err;
@@ -235,10 +230,13 @@ static int open_with(struct live *l, const struct options *opt)
 static int live_open(struct source *src, const struct options *opt)
 {
 	struct options with_defaults = *opt;
+	struct live *l = src->priv;
+	int err = hotplug_init(&l->hotplug, opt->cpus_online);
 
-	if (!with_defaults.memory)
-		with_defaults.memory = DEFAULT_MEMORY;
-	return open_with(src->priv, &with_defaults);
+	if (!with_defaults.memory && !err)
+		with_defaults.memory =
+			memory_default(l->hotplug.cpus.n_possible, l->hotplug.cpus.n_online);
+	return err ? err : open_with(l, &with_defaults);
 }
 
 static void live_close(struct source *src)
@@ -261,6 +259,7 @@ static void live_close(struct source *src)
 	sideband_free(l->sideband);
 	wakeup_close(&l->wakeup);
 	kernel_half_close(&l->kernel);
+	hotplug_deinit(&l->hotplug);
 }
 
 static void set_header(const struct live *l, struct profile *p)
@@ -274,7 +273,7 @@ static int begin_profile(struct live *l, struct profile *p)
 	if (l->profile)
 		return l->profile == p ? 0 : -EINVAL;
 	if (l->kernel_symbols.err)
-		log_info("kernel functions have no names: %s", strerror(-l->kernel_symbols.err));
+		kernel_symbols_explain(&l->kernel_symbols);
 	l->explain = explain_new(l->processes, l->objects, l->kernel_symbols.symbols, p);
 	l->labels = sample_labels_new(p, l->budget.bytes / 8);
 	if (!l->explain || !l->labels)
@@ -366,7 +365,7 @@ static void add_sample(struct live *l, const struct queued_sample *q)
 /* Events and samples in the order they happened, up to a time. */
 static void merge(struct live *l, uint64_t until_ns)
 {
-	processes_lost(l->processes, sideband_lost(l->sideband));
+	processes_lost(l->processes, sideband_lost(l->sideband) + l->hotplug.n_changes);
 	while (!hurry_is_on()) {
 		const struct process_event *ev;
 		struct queued_sample q;
@@ -375,7 +374,6 @@ static void merge(struct live *l, uint64_t until_ns)
 		if (++l->n_since_breath % N_SAMPLES_A_BREATH == 0)
 			on_breath(l);
 		sample_ns = sample_queue_time(l->queue);
-
 		ev = sideband_next(l->sideband, sample_ns < until_ns ? sample_ns : until_ns);
 		if (ev)
 			apply_event(l, ev);
@@ -403,6 +401,8 @@ static int live_pump(struct source *src, struct profile *p, int timeout_ms)
 	if (now - l->last_expire_ns > NS_PER_S) {
 		processes_expire(l->processes, now - EXPIRE_NS);
 		targets_settle(&l->kernel.targets);
+		if (!l->is_stopped)
+			hotplug_look(&l->hotplug, &l->kernel.ticker, l->sideband);
 		l->last_expire_ns = now;
 	}
 	err = profile_error(p);
@@ -435,6 +435,8 @@ void live_counters(struct source *src, uint64_t counters[N_COUNTERS])
 	for (int i = 0; i < N_COUNTERS; i++)
 		counters[i] = l->counters[i] + of_processes[i];
 	kernel_half_count(&l->kernel, counters);
+	counters[CPUS_CHANGED] += l->hotplug.n_changes;
+	counters[CPUS_REFUSED] += l->kernel.ticker.n_refused;
 	counters[EVENTS_LOST] += sideband_lost(l->sideband);
 	counters[TABLES_OVER_BUDGET] += tables_over_budget(l->tables);
 	counters[FILES_CUT] += objects_cut(l->objects);

@@ -65,6 +65,7 @@ static const struct sampler_ops samplers[] = {
 		.type = "cycles",
 		.unit = "count",
 		.event = { PERF_TYPE_HARDWARE, PERF_COUNT_HW_CPU_CYCLES, true },
+		.is_hidden = true,
 		.configure = configure_ticks,
 		.attach = attach_ticks,
 	},
@@ -87,8 +88,9 @@ const char *sampler_names(char *out)
 	size_t len = 0;
 
 	for (size_t i = 0; i < N_SAMPLERS && len < SAMPLER_NAMES_MAX; i++)
-		len += (size_t)snprintf(out + len, SAMPLER_NAMES_MAX - len, "%s%s", i ? ", " : "",
-					samplers[i].name);
+		if (!samplers[i].is_hidden)
+			len += (size_t)snprintf(out + len, SAMPLER_NAMES_MAX - len, "%s%s",
+						len ? ", " : "", samplers[i].name);
 	return out;
 }
 

@@ -18,6 +18,7 @@ struct sampler_ops {
 	const char *name;
 	const char *type, *unit; /* of a sample's value in the profile, beside samples/count */
 	struct tick_event event; /* of samplers that tick */
+	bool is_hidden;		 /* not proposed anywhere: what never ran on the real thing */
 	/* Before load: settings. */
 	void (*configure)(const struct sampler_ops *s, struct weft_bpf *skel);
 	/* After load: opens the events, which ticker_start() starts. Logs what is missing.
@@ -28,7 +29,7 @@ struct sampler_ops {
 
 /* By its name, NULL is the default one; NULL when there is none. */
 const struct sampler_ops *sampler_find(const char *name);
-/* "cpu, cycles" into out[SAMPLER_NAMES_MAX]. */
+/* Those that are proposed, as "cpu, cycles", into out[SAMPLER_NAMES_MAX]. */
 #define SAMPLER_NAMES_MAX 256
 const char *sampler_names(char *out);
 

@@ -16,13 +16,11 @@
 #include "bpf/cpus.h"
 #include "core/array.h"
 
-/* A storm of 2,000 execs a second writes about 4 MB/s: this lasts for 130 ms of it on one CPU. */
-#define BUFFER_LEN (512u << 10)
 #define MAX_RECORD_LEN 65536
 
 struct buffer { /* of one CPU */
 	int fd;
-	struct perf_event_mmap_page *page;
+	struct perf_event_mmap_page *page; /* NULL: the CPU is offline */
 };
 
 struct waiting {
@@ -32,8 +30,10 @@ struct waiting {
 };
 
 struct sideband {
-	struct buffer *buffers;
-	size_t n_buffers;
+	struct buffer *buffers; /* by CPU number */
+	size_t n_buffers, n_open;
+	size_t buffer_len;	 /* a power of two */
+	int epoll_fd;		 /* borrowed; -1: nobody waits */
 	struct waiting *waiting; /* [first, n): sorted by time */
 	size_t first, n, cap;
 	uint64_t n_seen, lost;
@@ -70,25 +70,37 @@ static int open_event(int cpu)
 }
 
 /* -ENODEV: the CPU is offline. */
-static int buffer_open(struct buffer *b, int cpu)
+static int buffer_open(struct sideband *sb, int cpu)
 {
+	size_t len = page_len() + sb->buffer_len;
+	int fd = open_event(cpu);
 	void *page;
 
-	b->fd = open_event(cpu);
-	if (b->fd < 0)
+	if (fd < 0)
 		return errno == EACCES ? -EPERM : -errno;
-	page = mmap(NULL, page_len() + BUFFER_LEN, PROT_READ | PROT_WRITE, MAP_SHARED, b->fd, 0);
+	page = mmap(NULL, len, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
 	if (page == MAP_FAILED) {
 		int err = -errno;
 
-		close(b->fd);
+		close(fd);
 		return err;
 	}
-	b->page = page;
+	sb->buffers[cpu] = (struct buffer){ fd, page };
+	sb->n_open++;
 	return 0;
 }
 
-struct sideband *sideband_new(int *err)
+static void buffer_close(struct sideband *sb, struct buffer *b)
+{
+	if (!b->page)
+		return;
+	munmap(b->page, page_len() + sb->buffer_len);
+	close(b->fd);
+	b->page = NULL;
+	sb->n_open--;
+}
+
+struct sideband *sideband_new(size_t buffer_len, int *err)
 {
 	struct sideband *sb = calloc(1, sizeof(*sb));
 	int n_cpus = cpus_possible();
@@ -96,16 +108,16 @@ struct sideband *sideband_new(int *err)
 	*err = -ENOMEM;
 	if (!sb)
 		return NULL;
+	sb->epoll_fd = -1;
+	sb->buffer_len = buffer_len;
 	sb->buffers = calloc((size_t)n_cpus, sizeof(*sb->buffers));
 	if (!sb->buffers)
 		goto fail;
+	sb->n_buffers = (size_t)n_cpus;
 	for (int cpu = 0; cpu < n_cpus; cpu++) {
-		*err = buffer_open(&sb->buffers[sb->n_buffers], cpu);
-		if (*err == -ENODEV)
-			continue;
-		if (*err < 0)
+		*err = buffer_open(sb, cpu);
+		if (*err < 0 && *err != -ENODEV)
 			goto fail;
-		sb->n_buffers++;
 	}
 	*err = 0;
 	return sb;
@@ -118,10 +130,8 @@ void sideband_free(struct sideband *sb)
 {
 	if (!sb)
 		return;
-	for (size_t i = 0; i < sb->n_buffers; i++) {
-		munmap(sb->buffers[i].page, page_len() + BUFFER_LEN);
-		close(sb->buffers[i].fd);
-	}
+	for (size_t i = 0; i < sb->n_buffers; i++)
+		buffer_close(sb, &sb->buffers[i]);
 	for (size_t i = 0; i < sb->n; i++)
 		free(sb->waiting[i].name);
 	free(sb->waiting);
@@ -129,15 +139,23 @@ void sideband_free(struct sideband *sb)
 	free(sb);
 }
 
-int sideband_watch(struct sideband *sb, int epoll_fd)
+static int buffer_watch(const struct sideband *sb, const struct buffer *b)
 {
 	struct epoll_event ev = { .events = EPOLLIN };
 
-	for (size_t i = 0; i < sb->n_buffers; i++) {
-		if (epoll_ctl(epoll_fd, EPOLL_CTL_ADD, sb->buffers[i].fd, &ev) < 0)
-			return -errno;
-	}
-	return 0;
+	if (!b->page || sb->epoll_fd < 0)
+		return 0;
+	return epoll_ctl(sb->epoll_fd, EPOLL_CTL_ADD, b->fd, &ev) < 0 ? -errno : 0;
+}
+
+int sideband_watch(struct sideband *sb, int epoll_fd)
+{
+	int err = 0;
+
+	sb->epoll_fd = epoll_fd;
+	for (size_t i = 0; i < sb->n_buffers && !err; i++)
+		err = buffer_watch(sb, &sb->buffers[i]);
+	return err;
 }
 
 static void keep(struct sideband *sb, const struct process_event *ev)
@@ -159,7 +177,7 @@ static size_t copy_record(struct sideband *sb, const struct buffer *b, uint64_t 
 {
 	const uint8_t *data = (const uint8_t *)b->page + page_len();
 	struct perf_event_header header;
-	size_t start = at & (BUFFER_LEN - 1), to_end = BUFFER_LEN - start;
+	size_t start = at & (sb->buffer_len - 1), to_end = sb->buffer_len - start;
 
 	/* Records are 8-byte aligned, so that a header never wraps. */
 	memcpy(&header, data + start, sizeof(header));
@@ -190,6 +208,22 @@ static void buffer_read(struct sideband *sb, struct buffer *b)
 	__atomic_store_n(&b->page->data_tail, head, __ATOMIC_RELEASE);
 }
 
+void sideband_follow(struct sideband *sb, const struct cpus *cpus)
+{
+	for (size_t cpu = 0; cpu < sb->n_buffers && cpu < (size_t)cpus->n_possible; cpu++) {
+		struct buffer *b = &sb->buffers[cpu];
+
+		if (cpus->is_online[cpu] == !!b->page)
+			continue;
+		if (b->page) {
+			buffer_read(sb, b);
+			buffer_close(sb, b);
+		} else if (buffer_open(sb, (int)cpu) || buffer_watch(sb, b)) {
+			buffer_close(sb, b); /* tried again the next time */
+		}
+	}
+}
+
 static int by_time(const void *a, const void *b)
 {
 	const struct waiting *x = a, *y = b;
@@ -212,7 +246,8 @@ size_t sideband_read(struct sideband *sb)
 	sb->first = 0;
 	n_before = sb->n;
 	for (size_t i = 0; i < sb->n_buffers; i++)
-		buffer_read(sb, &sb->buffers[i]);
+		if (sb->buffers[i].page)
+			buffer_read(sb, &sb->buffers[i]);
 	if (sb->n > n_before)
 		qsort(sb->waiting, sb->n, sizeof(*sb->waiting), by_time);
 	return sb->n;
@@ -232,6 +267,6 @@ uint64_t sideband_lost(const struct sideband *sb)
 
 size_t sideband_memory(const struct sideband *sb)
 {
-	return sizeof(*sb) + sb->n_buffers * (page_len() + BUFFER_LEN) +
-	       sb->cap * sizeof(*sb->waiting);
+	return sizeof(*sb) + sb->n_open * (page_len() + sb->buffer_len) +
+	       sb->n_buffers * sizeof(*sb->buffers) + sb->cap * sizeof(*sb->waiting);
 }

@@ -12,13 +12,17 @@
 
 #include "runtimes/process.h"
 
+struct cpus;
 struct sideband;
 
-/* NULL and *err: -EPERM without CAP_PERFMON. */
-struct sideband *sideband_new(int *err);
+/* buffer_len: bytes a CPU, a power of two. NULL and *err: -EPERM without CAP_PERFMON. */
+struct sideband *sideband_new(size_t buffer_len, int *err);
 void sideband_free(struct sideband *sb);
 /* Adds the descriptors to an epoll set: each becomes readable as soon as it has a record. */
 int sideband_watch(struct sideband *sb, int epoll_fd);
+/* CPUs that came online since get a buffer, what those that went leave is taken over. Events on one
+   that came before this are not heard of. */
+void sideband_follow(struct sideband *sb, const struct cpus *cpus);
 /* Takes over what is there, up to now. Returns the number of events that wait. */
 size_t sideband_read(struct sideband *sb);
 /* The oldest event that waits if it is not after time_ns, else NULL. Valid until the next call. */

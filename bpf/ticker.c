@@ -27,7 +27,8 @@
 #define GOLDEN UINT64_C(0x9e3779b97f4a7c15) /* 2^64 / golden ratio */
 
 struct ticker_cpu {
-	int fd, cpu;
+	int fd;		   /* -1: offline */
+	bool is_refused;   /* it came online, and no event could be opened: that was counted */
 	uint64_t since_ns; /* when this length began */
 	uint64_t choice; /* of the length: moves on by the golden ratio, so none comes back soon */
 };
@@ -50,8 +51,9 @@ static uint64_t choose_length(const struct ticker *t, struct ticker_cpu *cpu)
 	return tick_ns < MIN_TICK_NS ? MIN_TICK_NS : tick_ns;
 }
 
-static int open_cpu(const struct tick_event *event, uint64_t tick_ns, int cpu, int prog_fd)
+static int open_event(const struct ticker *t, uint64_t tick_ns, int cpu)
 {
+	const struct tick_event *event = &t->event;
 	struct perf_event_attr attr = {
 		.type = event->type,
 		.size = sizeof(attr),
@@ -70,13 +72,25 @@ static int open_cpu(const struct tick_event *event, uint64_t tick_ns, int cpu, i
 	fd = (int)syscall(SYS_perf_event_open, &attr, -1, cpu, -1, PERF_FLAG_FD_CLOEXEC);
 	if (fd < 0)
 		return errno == EACCES ? -EPERM : -errno;
-	if (ioctl(fd, PERF_EVENT_IOC_SET_BPF, prog_fd) < 0) {
+	if (ioctl(fd, PERF_EVENT_IOC_SET_BPF, t->prog_fd) < 0) {
 		int err = -errno;
 
 		close(fd);
 		return err;
 	}
 	return fd;
+}
+
+static int open_cpu(struct ticker *t, int cpu)
+{
+	uint64_t tick_ns = choose_length(t, &t->cpus[cpu]);
+	int fd = open_event(t, tick_ns, cpu);
+
+	if (fd < 0)
+		return fd;
+	t->lengths[cpu].tick_ns = tick_ns;
+	t->cpus[cpu].fd = fd;
+	return 0;
 }
 
 static int map_lengths(struct ticker *t, int n_cpus, int fd)
@@ -111,6 +125,8 @@ int ticker_open(struct ticker *t, const struct tick_event *event, uint64_t sampl
 
 	*t = (struct ticker){ .tick_ns = mean_tick(event, sample_ns),
 			      .is_fixed = event->is_frequency,
+			      .event = *event,
+			      .prog_fd = prog_fd,
 			      .random = clock_ns(CLOCK_MONOTONIC) | 1 };
 	err = map_lengths(t, n_cpus, lengths_fd);
 	if (err)
@@ -118,16 +134,12 @@ int ticker_open(struct ticker *t, const struct tick_event *event, uint64_t sampl
 	t->cpus = calloc((size_t)n_cpus, sizeof(*t->cpus));
 	if (!t->cpus)
 		return -ENOMEM;
+	for (int cpu = 0; cpu < n_cpus; cpu++)
+		t->cpus[t->n_cpus++] = (struct ticker_cpu){ .fd = -1, .choice = next_random(t) };
 	for (int cpu = 0; cpu < n_cpus; cpu++) {
-		struct ticker_cpu new = { .cpu = cpu, .choice = next_random(t) };
-
-		t->lengths[cpu].tick_ns = choose_length(t, &new);
-		new.fd = open_cpu(event, t->lengths[cpu].tick_ns, cpu, prog_fd);
-		if (new.fd == -ENODEV)
-			continue; /* the CPU is offline */
-		if (new.fd < 0)
-			return new.fd;
-		t->cpus[t->n_cpus++] = new;
+		err = open_cpu(t, cpu);
+		if (err && err != -ENODEV) /* the CPU is offline */
+			return err;
 	}
 	return 0;
 }
@@ -143,27 +155,68 @@ static uint64_t move_grid(const struct ticker_cpu *cpu, unsigned long request, u
 	return before + (after - before) / 2;
 }
 
+static int start_cpu(struct ticker_cpu *cpu)
+{
+	if (cpu->fd < 0)
+		return 0;
+	cpu->since_ns = move_grid(cpu, PERF_EVENT_IOC_ENABLE, NULL);
+	return cpu->since_ns ? 0 : -errno;
+}
+
 int ticker_start(struct ticker *t)
 {
-	for (size_t i = 0; i < t->n_cpus; i++) {
-		t->cpus[i].since_ns = move_grid(&t->cpus[i], PERF_EVENT_IOC_ENABLE, NULL);
-		if (!t->cpus[i].since_ns)
-			return -errno;
+	int err = 0;
+
+	for (size_t i = 0; i < t->n_cpus && !err; i++)
+		err = start_cpu(&t->cpus[i]);
+	return err;
+}
+
+static void close_cpu(struct ticker_cpu *cpu)
+{
+	if (cpu->fd >= 0)
+		close(cpu->fd);
+	cpu->fd = -1;
+}
+
+/* Did it come or go? */
+static bool follow_cpu(struct ticker *t, int number, bool is_online)
+{
+	struct ticker_cpu *cpu = &t->cpus[number];
+
+	if (is_online == (cpu->fd >= 0) || (is_online && cpu->is_refused))
+		return false;
+	if (!is_online) {
+		close_cpu(cpu);
+	} else if (open_cpu(t, number) || start_cpu(cpu)) {
+		close_cpu(cpu);
+		cpu->is_refused = true;
+		t->n_refused++;
 	}
-	return 0;
+	return true;
+}
+
+size_t ticker_follow(struct ticker *t, const struct cpus *cpus)
+{
+	size_t n = 0;
+
+	for (size_t i = 0; i < t->n_cpus && i < (size_t)cpus->n_possible; i++)
+		n += follow_cpu(t, (int)i, cpus->is_online[i]);
+	return n;
 }
 
 void ticker_stop(struct ticker *t)
 {
 	for (size_t i = 0; i < t->n_cpus; i++)
-		ioctl(t->cpus[i].fd, PERF_EVENT_IOC_DISABLE, 0);
+		if (t->cpus[i].fd >= 0)
+			ioctl(t->cpus[i].fd, PERF_EVENT_IOC_DISABLE, 0);
 	t->is_fixed = true;
 }
 
 void ticker_close(struct ticker *t)
 {
 	for (size_t i = 0; i < t->n_cpus; i++)
-		close(t->cpus[i].fd);
+		close_cpu(&t->cpus[i]);
 	free(t->cpus);
 	if (t->lengths)
 		munmap(t->lengths, t->map_len);
@@ -171,9 +224,10 @@ void ticker_close(struct ticker *t)
 }
 
 /* The tick that was under way is cut off: the first of the new ones stands for its time too. */
-static void change_length(const struct ticker *t, struct ticker_cpu *cpu)
+static void change_length(const struct ticker *t, size_t number)
 {
-	struct tick_length *length = &t->lengths[cpu->cpu];
+	struct ticker_cpu *cpu = &t->cpus[number];
+	struct tick_length *length = &t->lengths[number];
 	uint64_t tick_ns = choose_length(t, cpu);
 	uint64_t now = move_grid(cpu, PERF_EVENT_IOC_PERIOD, &tick_ns);
 
@@ -194,7 +248,8 @@ int ticker_wander(struct ticker *t, int max_ms)
 		return max_ms;
 	if (now >= t->next_change_ns) {
 		for (size_t i = 0; i < t->n_cpus; i++)
-			change_length(t, &t->cpus[i]);
+			if (t->cpus[i].fd >= 0)
+				change_length(t, i);
 		/* 3/4 to 5/4 of the mean: changes must not be in step with anything either. */
 		pause_ns = t->tick_ns *
 			   (TICKS_PER_CHANGE * 3 / 4 + next_random(t) % (TICKS_PER_CHANGE / 2));

@@ -19,11 +19,15 @@ struct tick_event {
 			      it says, and its length is not ours to change */
 };
 
+struct cpus;
 struct ticker_cpu;
 
 struct ticker {
-	struct ticker_cpu *cpus; /* those that are online */
-	size_t n_cpus;
+	struct tick_event event;
+	int prog_fd;
+	struct ticker_cpu *cpus;     /* by number */
+	size_t n_cpus;		     /* that may come */
+	size_t n_refused;	     /* that came online later and could not be opened */
 	struct tick_length *lengths; /* the map, by CPU number */
 	size_t map_len;
 	uint64_t tick_ns; /* mean */
@@ -38,6 +42,8 @@ struct ticker {
 int ticker_open(struct ticker *t, const struct tick_event *event, uint64_t sample_ns, int prog_fd,
 		int lengths_fd);
 int ticker_start(struct ticker *t);
+/* CPUs that came online since tick from now on, those that went have none left. How many. */
+size_t ticker_follow(struct ticker *t, const struct cpus *cpus);
 /* Ticks end; those under way have ended when this returns. */
 void ticker_stop(struct ticker *t);
 void ticker_close(struct ticker *t);

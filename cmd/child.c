@@ -10,18 +10,19 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "cmd/interrupt.h"
 #include "core/hurry.h"
 #include "core/scoped.h"
 
 /* Waits for its byte and becomes the command. */
-__attribute__((noreturn)) static void become(char **command, int go, int failed)
+__attribute__((noreturn)) static void become(char **command, int out, int go, int failed)
 {
-	static const int caught[] = { SIGINT, SIGTERM, SIGHUP, SIGCHLD };
 	char byte;
 	int err;
 
-	for (size_t i = 0; i < sizeof(caught) / sizeof(caught[0]); i++)
-		signal(caught[i], SIG_DFL);
+	interrupt_restore();
+	if (out != STDOUT_FILENO && dup2(out, STDOUT_FILENO) < 0)
+		_exit(126);
 	if (read(go, &byte, 1) != 1)
 		_exit(0);
 	execvp(command[0], command);
@@ -31,7 +32,7 @@ __attribute__((noreturn)) static void become(char **command, int go, int failed)
 	_exit(err == ENOENT ? 127 : 126);
 }
 
-int child_start(struct child *c, char **command)
+int child_start(struct child *c, char **command, int out)
 {
 	SCOPED(close) int go_read = -1;
 	SCOPED(close) int failed_write = -1;
@@ -51,7 +52,7 @@ int child_start(struct child *c, char **command)
 		return -errno;
 	if (!c->pid) {
 		close(c->go); /* else it would wait for itself */
-		become(command, go_read, failed_write);
+		become(command, out, go_read, failed_write);
 	}
 	return 0;
 }

@@ -19,9 +19,11 @@ struct child {
 	uint64_t cpu_ns; /* what it used with its waited-for children, once it has ended */
 };
 
-int child_start(struct child *c, char **command); /* 0 or a negative errno */
-int child_go(struct child *c);			  /* 0, or the negative errno of exec */
-bool child_has_ended(struct child *c);		  /* does not wait */
+/* out: what it gets as its stdout. Signals are to it what they were to weft. 0 or a negative errno.
+ */
+int child_start(struct child *c, char **command, int out);
+int child_go(struct child *c);	       /* 0, or the negative errno of exec */
+bool child_has_ended(struct child *c); /* does not wait */
 /* Waits for its end: with asks after a SIGTERM, no longer than CHILD_PATIENCE_S and not in a hurry;
    else as long as no signal is caught. False: it is still running. */
 bool child_wait(struct child *c, bool asks);

@@ -149,5 +149,6 @@ const struct verb verb_doctor = {
 		"Exits with 0 when weft can profile, 1 when it can in part, 3 when it cannot.",
 	.examples = "before the first recording\nweft doctor\n"
 		    "why does this process have no names?\nweft doctor --pid 4711\n",
+	.is_privileged = true,
 	.run = doctor_run,
 };

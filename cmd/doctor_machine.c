@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /* What the kernel can do for weft. */
 #include <errno.h>
+#include <inttypes.h>
 #include <linux/bpf.h>
 #include <linux/capability.h>
 #include <linux/perf_event.h>
@@ -9,6 +10,8 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include "bpf/cpus.h"
+#include "bpf/memory_plan.h"
 #include "cmd/doctor.h"
 #include "cmd/show.h"
 #include "core/scoped.h"
@@ -204,7 +207,7 @@ static void check_cycles(struct machine *m, struct finding *f)
 	else if (err)
 		finding_set(f, FINDING_OK, "", "none (virtual machine?); `-e cpu` does without");
 	else
-		finding_set(f, FINDING_OK, "", "there, for `-e cycles`");
+		finding_set(f, FINDING_OK, "", "there; `-e cpu` does without");
 }
 
 static void check_clock(struct machine *m, struct finding *f)
@@ -267,6 +270,29 @@ static void check_memlock(struct machine *m, struct finding *f)
 		finding_set(f, FINDING_OK, "", "enough");
 }
 
+/* How many a list of CPUs has; 0: it cannot be seen. */
+static int count_cpus(const struct machine *m, const char *path)
+{
+	char list[4096];
+	int n = machine_read(m, path, list, sizeof(list)) ? cpus_parse(list, NULL, 0) : 0;
+
+	return n > 0 ? n : 0;
+}
+
+static void check_memory(struct machine *m, struct finding *f)
+{
+	int n_possible = count_cpus(m, "/sys/devices/system/cpu/possible");
+	int n_online = count_cpus(m, "/sys/devices/system/cpu/online");
+
+	if (!n_possible || !n_online)
+		finding_set(f, FINDING_OK, "", "the number of CPUs cannot be seen");
+	else
+		finding_set(f, FINDING_OK, "",
+			    "%" PRIu64 " MiB by default, %" PRIu64 " MiB at least, for %d CPUs",
+			    memory_default(n_possible, n_online) >> 20,
+			    memory_least(n_possible, n_online) >> 20, n_online);
+}
+
 static uint64_t effective_capabilities(const struct machine *m)
 {
 	char text[64] = "0";
@@ -290,6 +316,7 @@ void doctor_check_machine(struct findings *all, const char *root)
 		{ "hardware cycles", check_cycles },
 		{ "lockdown", check_lockdown },
 		{ "memlock", check_memlock },
+		{ "memory budget", check_memory },
 		{ "clock source", check_clock },
 		{ "tracefs", check_tracefs },
 	};

@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #include "bpf/kernel_half.h"
+#include "cmd/capabilities.h"
 #include "cmd/doctor.h"
 #include "cmd/show.h"
 #include "core/scoped.h"
@@ -14,41 +15,18 @@
 	"sudo setcap cap_bpf,cap_perfmon,cap_sys_ptrace,cap_dac_read_search," \
 	"cap_checkpoint_restore,cap_syslog=ep $(command -v weft)"
 
-static const struct needed {
-	int capability;
-	const char *name;
-	enum finding_level level;
-	const char *without; /* what does not work then */
-} needed[] = {
-	{ CAP_BPF, "CAP_BPF", FINDING_NO, "BPF programs cannot be loaded" },
-	{ CAP_PERFMON, "CAP_PERFMON", FINDING_NO, "other processes cannot be sampled" },
-	{ CAP_SYS_PTRACE, "CAP_SYS_PTRACE", FINDING_PART,
-	  "files and memory of other users' processes cannot be read" },
-	{ CAP_DAC_READ_SEARCH, "CAP_DAC_READ_SEARCH", FINDING_PART,
-	  "binaries that only their owner may read have no names" },
-	{ CAP_CHECKPOINT_RESTORE, "CAP_CHECKPOINT_RESTORE", FINDING_PART,
-	  "deleted binaries have no names" },
-	{ CAP_SYSLOG, "CAP_SYSLOG", FINDING_PART, "kernel functions may have no names" },
-};
-
-/* CAP_SYS_ADMIN includes these two. */
-static bool is_granted(const struct machine *m, int capability)
-{
-	return machine_may(m, capability) ||
-	       ((capability == CAP_BPF || capability == CAP_PERFMON) &&
-		machine_may(m, CAP_SYS_ADMIN));
-}
-
 static void check_capabilities(const struct machine *m, struct findings *all)
 {
 	bool has_all = true;
+	size_t n;
+	const struct capability *used = capabilities_used(&n);
 
-	for (size_t i = 0; i < sizeof(needed) / sizeof(needed[0]); i++) {
-		if (is_granted(m, needed[i].capability))
+	for (size_t i = 0; i < n; i++) {
+		if (capability_is_in(&used[i], m->caps))
 			continue;
-		finding_set(findings_add(all, "capabilities"), needed[i].level,
-			    has_all ? SETCAP : "", "%s is missing: %s", needed[i].name,
-			    needed[i].without);
+		finding_set(findings_add(all, "capabilities"),
+			    used[i].is_must ? FINDING_NO : FINDING_PART, has_all ? SETCAP : "",
+			    "%s is missing: %s", used[i].name, used[i].without);
 		has_all = false; /* the fix is the same for all of them */
 	}
 	if (has_all)
@@ -91,7 +69,7 @@ static void check_paranoid(const struct machine *m, struct findings *all)
 
 	if (level == -2)
 		return; /* said by the perf events check */
-	if (level <= -1 || is_granted(m, CAP_PERFMON))
+	if (level <= -1 || machine_may(m, CAP_PERFMON) || machine_may(m, CAP_SYS_ADMIN))
 		finding_set(findings_add(all, "perf_event_paranoid"), FINDING_OK, "", "%ld%s",
 			    level, level > -1 ? ", which CAP_PERFMON overrides" : "");
 	else

@@ -5,6 +5,7 @@
 
 #include "cmd/verb.h"
 #include "core/log.h"
+#include "core/privileges.h"
 #include "core/scoped.h"
 
 #define OWN_MAPPING_LEN (256 << 10)
@@ -69,8 +70,13 @@ static int check_arguments(const struct verb *v, const struct options *opt)
 static int run(const struct verb *v, char **args, struct options *opt)
 {
 	char why[OPTIONS_WHY_MAX] = "out of memory";
-	int err = options_parse(opt, v->bit, args, why);
+	int err = v->is_privileged ? 0 : privileges_drop();
 
+	if (err < 0) {
+		log_error("cannot drop the capabilities: %s", strerror(-err));
+		return EXIT_FAILED;
+	}
+	err = options_parse(opt, v->bit, args, why);
 	if (opt->help) {
 		help_print_verb(v);
 		return EXIT_OK;

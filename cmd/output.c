@@ -2,8 +2,6 @@
 #include "cmd/output.h"
 
 #include <errno.h>
-#include <fcntl.h>
-#include <libgen.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -11,12 +9,14 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "cmd/interrupt.h"
 #include "cmd/verb.h"
 #include "core/log.h"
 #include "core/options.h"
 #include "core/scoped.h"
 #include "core/text.h"
 #include "exporter/exporter.h"
+#include "exporter/replacement.h"
 
 static void list_formats(void)
 {
@@ -102,43 +102,43 @@ char *output_expand(const char *pattern, const struct output_facts *facts)
 	return fclose(out) ? NULL : path;
 }
 
-/* A result appears by a rename, so a file must be possible beside it. */
-static int check_directory(const char *path)
-{
-	SCOPED(free) char *copy = strdup(path);
-	SCOPED(free) char *name = NULL;
-	int fd;
-
-	if (!copy || asprintf(&name, "%s/.weft-XXXXXX", dirname(copy)) < 0)
-		return -ENOMEM;
-	fd = mkstemp(name);
-	if (fd < 0)
-		return -errno;
-	close(fd);
-	unlink(name);
-	return 0;
-}
-
 int output_check(const char *path)
 {
+	struct replacement r;
 	struct stat st;
+	int err;
 
 	if (!strcmp(path, "-"))
 		return 0;
+	/* A device or a FIFO would notice that it is opened. */
 	if (stat(path, &st) < 0)
-		return errno == ENOENT ? check_directory(path) : -errno;
+		st.st_mode = S_IFREG; /* as it will be, if it can */
 	if (S_ISDIR(st.st_mode))
 		return -EISDIR;
-	if (access(path, W_OK) < 0)
-		return -errno;
-	return S_ISREG(st.st_mode) ? check_directory(path) : 0;
+	if (!S_ISREG(st.st_mode))
+		return access(path, W_OK) < 0 ? -errno : 0;
+	err = replacement_open(&r, path, true);
+	if (!err)
+		replacement_abandon(&r);
+	return err;
 }
 
-int output_write(const struct exporter_ops *ops, const struct profile *p, const char *path)
+bool output_is_private(const char *input)
 {
-	int err = exporter_write_file(ops, p, path);
-	char name[512];
+	struct stat st;
+	bool is_known = strcmp(input, "-") ? !stat(input, &st) : !fstat(STDIN_FILENO, &st);
 
+	return is_known && S_ISREG(st.st_mode) && !(st.st_mode & (S_IRGRP | S_IROTH));
+}
+
+int output_write(const struct exporter_ops *ops, const struct profile *p, const char *path,
+		 bool is_private)
+{
+	char name[512];
+	int err;
+
+	interrupt_clean_up();
+	err = exporter_write_file(ops, p, path, is_private);
 	if (!err)
 		return EXIT_OK;
 	log_error("cannot write %s: %s",

@@ -3,6 +3,7 @@
 #ifndef CMD_OUTPUT_H
 #define CMD_OUTPUT_H
 
+#include <stdbool.h>
 #include <stdint.h>
 #include <sys/types.h>
 
@@ -28,7 +29,12 @@ char *output_expand(const char *pattern, const struct output_facts *facts);
 /* Before the work: 0 or the negative errno that writing would end with. Leaves no file behind. */
 int output_check(const char *path);
 
-/* Writes the profile, or says why not. EXIT_OK or EXIT_FAILED. */
-int output_write(const struct exporter_ops *ops, const struct profile *p, const char *path);
+/* Is what is made of this profile for its owner only, as the profile itself is? */
+bool output_is_private(const char *input);
+
+/* Writes the profile, or says why not. EXIT_OK or EXIT_FAILED. is_private as in
+   exporter/exporter.h. */
+int output_write(const struct exporter_ops *ops, const struct profile *p, const char *path,
+		 bool is_private);
 
 #endif

@@ -5,9 +5,12 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "bpf/cpus.h"
 #include "bpf/live.h"
+#include "bpf/memory_plan.h"
 #include "bpf/sampler.h"
 #include "cmd/accounting.h"
+#include "cmd/capabilities.h"
 #include "cmd/child.h"
 #include "cmd/cost.h"
 #include "cmd/interrupt.h"
@@ -17,12 +20,12 @@
 #include "cmd/targets.h"
 #include "cmd/verb.h"
 #include "core/log.h"
+#include "core/privileges.h"
 #include "core/profile.h"
 #include "core/scoped.h"
 #include "core/text.h"
 
-#define MIN_MEMORY (24 << 20) /* without any stack, kernel symbols included, 22 MiB are in use */
-#define PUMP_MS 200	      /* how late the end of a target is seen */
+#define PUMP_MS 200 /* how late the end of a target is seen */
 
 static int usage(const char *why)
 {
@@ -36,9 +39,25 @@ static int check_event(const struct options *opt)
 
 	if (sampler_find(opt->event))
 		return EXIT_OK;
-	log_error("record: no event %s\n  there are: %s", text_safe(opt->event, safe, sizeof(safe)),
+	log_error("record: no event %s\n  there is: %s", text_safe(opt->event, safe, sizeof(safe)),
 		  sampler_names(names));
 	return EXIT_USAGE;
+}
+
+static int check_memory(const struct options *opt)
+{
+	uint64_t least;
+	struct cpus cpus;
+
+	if (!opt->memory || cpus_load(&cpus, NULL))
+		return EXIT_OK;
+	least = memory_least(cpus.n_possible, cpus.n_online);
+	if (opt->memory < least)
+		log_error("record: --memory is at least %" PRIu64 "M on this machine (%d CPUs): "
+			  "weft does not run in less",
+			  least >> 20, cpus.n_online);
+	cpus_deinit(&cpus);
+	return opt->memory < least ? EXIT_USAGE : EXIT_OK;
 }
 
 static int check_options(const struct options *opt)
@@ -55,19 +74,19 @@ static int check_options(const struct options *opt)
 		return usage("--user-only and --kernel-only together leave nothing");
 	if (opt->snapshot_size > 64 << 10)
 		return usage("--snapshot-size is at most 64K");
-	if (opt->memory < MIN_MEMORY)
-		return usage("--memory is at least 24M: weft does not run in less");
-	return check_event(opt);
+	return check_event(opt) || check_memory(opt) ? EXIT_USAGE : EXIT_OK;
 }
 
 /* Starts CMD, or finds the processes; either way the kernel half gets pids. */
 static int find_targets(struct recording *r)
 {
+	/* A profile on stdout is not mixed with what CMD says. */
+	bool is_taken = r->opt.output && !strcmp(r->opt.output, "-");
 	int status = EXIT_OK, err;
 
 	if (!r->opt.command)
 		return targets_find(&r->opt, &r->pids);
-	err = child_start(&r->child, r->opt.command);
+	err = child_start(&r->child, r->opt.command, is_taken ? STDERR_FILENO : STDOUT_FILENO);
 	if (err < 0) {
 		log_error("cannot start %s: %s", r->opt.command[0], strerror(-err));
 		return EXIT_FAILED;
@@ -232,7 +251,7 @@ static int finish(struct recording *r)
 	status = profile_error(r->profile) ? EXIT_FAILED : EXIT_OK;
 	if (status)
 		log_error("out of memory: the profile is not complete");
-	if (output_write(r->exporter, r->profile, r->path))
+	if (output_write(r->exporter, r->profile, r->path, privileges_any()))
 		return EXIT_FAILED;
 	cost_update(&r->cost, 0);
 	recording_print_end(r, &a);
@@ -292,6 +311,7 @@ static int record(struct recording *r)
 		return status;
 	r->is_running = true;
 	recording_print_start(r);
+	capabilities_say_missing();
 	status = sample(r);
 	if (!status)
 		status = finish(r);
@@ -332,13 +352,16 @@ const struct verb verb_record = {
 		"there is, the third ends weft without writing.\n\n"
 		"At the end the ten functions that cost most are printed: to stdout, but to stderr "
 		"when "
-		"stdout is the profile's or CMD's. A file of the same name is replaced only when "
+		"stdout is the profile's or CMD's. With -o - CMD's own stdout goes to stderr too. "
+		"A file of the same name is replaced only when "
 		"the new "
-		"one is complete.",
+		"one is complete. What was recorded with privileges is for its owner's eyes only "
+		"(mode 0600); through sudo that is the user who asked.",
 	.examples = "a process for ten seconds\nweft record -p 4711 -d 10\n"
 		    "the whole machine, as a flame graph\nweft record -a -d 30 -o machine.html\n"
 		    "a command, with what sampling cost\nweft record --stats -- make -j4\n"
 		    "fail when the result cannot be trusted\nweft record -a -d 60 --max-loss 1 "
 		    "--min-complete 99\n",
+	.is_privileged = true,
 	.run = record_run,
 };

@@ -65,11 +65,30 @@ static bool is_idle(const struct recording *r)
 	return used_ns(r) < UINT64_C(5000000000) / r->opt.freq;
 }
 
+/* Were there ticks of tasks that weft cannot walk? */
+static bool is_narrow(const struct recording *r)
+{
+	for (uint32_t i = 0; i < profile_n_counts(r->profile); i++) {
+		uint64_t n;
+
+		if (!strcmp(profile_get_count(r->profile, i, &n), "ticks.unsupported"))
+			return n;
+	}
+	return false;
+}
+
 /* "0 samples: pid 4711 used 0.00 s CPU in 10.0 s (it was asleep)" */
 static void explain_nothing(const struct recording *r)
 {
 	double seconds = (double)r->duration_ns / 1e9;
+	char safe[512];
 
+	if (!r->pids.n && r->opt.command) {
+		log_error("0 samples: no CPU was in use at a tick in the %.2f s of %s\n"
+			  "  try a higher --freq; the machine for longer: weft record -a -d 10",
+			  seconds, text_safe(r->opt.command[0], safe, sizeof(safe)));
+		return;
+	}
 	if (!r->pids.n) {
 		log_error("0 samples: no target used a CPU in %.1f s%s", seconds,
 			  r->opt.comms.n && !targets_any_named(r->opt.comms.items[0])
@@ -86,6 +105,8 @@ static void explain_nothing(const struct recording *r)
 		fputs(" (outside of the kernel)\n", stderr);
 	else if (r->child.pid && r->opt.no_children)
 		fputs(" with its children, which are left out\n", stderr);
+	else if (is_narrow(r))
+		fputs(" (a 32-bit program: weft counts its ticks, but cannot walk it)\n", stderr);
 	else if (is_idle(r))
 		fputs(r->child.pid ? " (too little for a sample; try a higher --freq)\n"
 				   : " (it was asleep)\n",

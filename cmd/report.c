@@ -96,7 +96,7 @@ static int print_report(const struct profile *p, const struct options *opt)
 		log_error("no function matches %s", opt->peek);
 	if (err == -ENOMEM)
 		log_error("not enough memory for this report");
-	return err ? EXIT_FAILED : EXIT_OK;
+	return !err ? EXIT_OK : err == -EINVAL ? EXIT_USAGE : EXIT_FAILED;
 }
 
 /* report -o: the profile in another format. */
@@ -105,7 +105,9 @@ static int convert(const struct profile *p, const struct options *opt)
 	const char *path = opt->output ? opt->output : "-";
 	const struct exporter_ops *ops = output_format(opt, path);
 
-	return ops ? output_write(ops, p, path) : EXIT_USAGE;
+	if (!ops)
+		return EXIT_USAGE;
+	return output_write(ops, p, path, output_is_private(opt->files.items[0]));
 }
 
 static int report_run(const struct options *opt)

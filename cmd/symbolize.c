@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <errno.h>
-#include <fcntl.h>
 #include <inttypes.h>
 #include <string.h>
 #include <unistd.h>
@@ -8,6 +7,7 @@
 #include "cmd/output.h"
 #include "cmd/sources.h"
 #include "cmd/verb.h"
+#include "core/located.h"
 #include "core/log.h"
 #include "core/profile.h"
 #include "core/scoped.h"
@@ -34,17 +34,20 @@ struct symbolizing {
 static struct object *open_object(struct symbolizing *s, const char *path, const char *build_id,
 				  const char **why)
 {
-	SCOPED(close) int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
+	SCOPED(close) int located = located_own(path);
+	SCOPED(close) int fd = -1;
 	struct object *o;
+	struct stat st;
 	int err;
 
+	fd = located < 0 ? located : located_open(located, &st);
 	if (fd < 0) {
-		*why = strerror(errno);
+		*why = fd == -EINVAL ? "no regular file" : strerror(-fd);
 		return NULL;
 	}
 	o = objects_get(s->objects, fd, path, -1, &err);
 	if (!o) {
-		*why = err == -EINVAL ? "no regular file" : "no ELF file of this architecture";
+		*why = "no ELF file of this architecture";
 		return NULL;
 	}
 	if (*build_id && strcmp(object_build_id(o), build_id)) {
@@ -210,7 +213,7 @@ static int symbolize(const struct options *opt, struct profile *p, const struct 
 		log_error("out of memory");
 	} else {
 		say_result(&s);
-		status = output_write(ops, p, opt->output);
+		status = output_write(ops, p, opt->output, output_is_private(opt->files.items[0]));
 	}
 	objects_free(s.objects);
 	free(s.binaries);

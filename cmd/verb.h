@@ -4,6 +4,8 @@
 #ifndef CMD_VERB_H
 #define CMD_VERB_H
 
+#include <stdbool.h>
+
 #include "core/options.h"
 
 /* What every verb exits with; `doctor` says what 1 means for it. 128+n: CMD died from signal n. */
@@ -26,6 +28,7 @@ struct verb {
 	const char *examples;	 /* pairs of lines: what it does, the command */
 	const char *words; /* for completion of positional arguments, as in struct option_info */
 	unsigned int min_args, max_args;
+	bool is_privileged; /* keeps the capabilities of weft's file, which the others drop */
 	int (*run)(const struct options *opt); /* the exit status */
 };
 

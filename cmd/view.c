@@ -26,7 +26,7 @@ static int no_such_type(const struct profile_header *h, const struct profile *p,
 		fprintf(stderr, " %s", text_safe(profile_get_string(p, type), name, sizeof(name)));
 	}
 	fputc('\n', stderr);
-	return -ENOENT;
+	return -EINVAL;
 }
 
 /* The value to show: as asked, else the profile's default, else the last, as pprof does. */

@@ -34,7 +34,7 @@ struct view {
 	FILE *out;
 };
 
-/* 0; -ENOMEM; -ENOENT: there is no such sample type (logged). View_deinit() is safe after all. */
+/* 0; -ENOMEM; -EINVAL: there is no such sample type (logged). View_deinit() is safe after all. */
 int view_init(struct view *v, const struct profile *p, const struct options *opt, FILE *out);
 void view_deinit(struct view *v);
 /* The next sample that the filter keeps, from *index on; fills v->stack and *n, innermost first.

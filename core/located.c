@@ -4,17 +4,41 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <linux/openat2.h>
+#include <stdint.h>
 #include <stdio.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
-int located_below(int root_fd, const char *path, int flags)
+#ifndef RESOLVE_CACHED /* headers before 5.12 */
+#define RESOLVE_CACHED 0x20
+#endif
+
+static int locate(int dir, const char *path, int flags, uint64_t resolve)
 {
 	struct open_how how = { .flags = (unsigned int)flags | O_PATH | O_CLOEXEC,
-				.resolve = RESOLVE_IN_ROOT | RESOLVE_NO_MAGICLINKS };
-	long fd = syscall(SYS_openat2, root_fd, path, &how, sizeof(how));
+				.resolve = resolve };
+	long fd = syscall(SYS_openat2, dir, path, &how, sizeof(how));
 
 	return fd < 0 ? -errno : (int)fd;
+}
+
+int located_below(int root_fd, const char *path, int flags)
+{
+	return locate(root_fd, path, flags, RESOLVE_IN_ROOT | RESOLVE_NO_MAGICLINKS);
+}
+
+int located_known(int root_fd, const char *path)
+{
+	const uint64_t resolve = RESOLVE_IN_ROOT | RESOLVE_NO_SYMLINKS;
+	int fd = locate(root_fd, path, 0, resolve | RESOLVE_CACHED);
+
+	/* Before 5.12 there is no such thing. */
+	return fd == -EINVAL ? locate(root_fd, path, 0, resolve) : fd;
+}
+
+int located_own(const char *path)
+{
+	return locate(AT_FDCWD, path, 0, RESOLVE_NO_MAGICLINKS);
 }
 
 int located_open(int located, struct stat *st)

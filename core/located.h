@@ -13,6 +13,13 @@
  * get a link itself. */
 int located_below(int root_fd, const char *path, int flags);
 
+/* The same, but waits for no one and follows no link: -EAGAIN, -ELOOP. What is there as it was when
+ * somebody had it open is found; nothing is mounted and no file system asked. */
+int located_known(int root_fd, const char *path);
+
+/* The same for a path as we see it ourselves, links and all but those of /proc. */
+int located_own(const char *path);
+
 /* A descriptor to read with, or -errno: -ELOOP for a link, -EINVAL for what is no regular file
  * either. *st is set whenever there is something. */
 int located_open(int located, struct stat *st);

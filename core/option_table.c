@@ -30,9 +30,8 @@ static const struct option_info table[] = {
 	  "do not follow the children that a target starts", NULL, OPTION_FLAG,
 	  FIELD(no_children) },
 	/* sampling */
-	{ ON_RECORD, "event", 'e', 0, NULL, "EVENT",
-	  "what to sample: cpu (time on a CPU; default) or cycles (of the CPUs' own counters)",
-	  "cpu cycles", OPTION_STRING, FIELD(event) },
+	{ ON_RECORD, "event", 'e', 0, NULL, "EVENT", "what to sample: cpu (time on a CPU; default)",
+	  "cpu", OPTION_STRING, FIELD(event) },
 	{ ON_RECORD, "freq", 'F', 'r', "rate", "HZ", "samples per second and CPU (default 99)",
 	  NULL, OPTION_FREQ, FIELD(freq) },
 	{ ON_RECORD, "duration", 'd', 0, NULL, "TIME",
@@ -50,8 +49,9 @@ static const struct option_info table[] = {
 	  "and cap 64K)",
 	  NULL, OPTION_SIZE, FIELD(snapshot_size) },
 	{ ON_RECORD, "memory", 0, 0, NULL, "SIZE",
-	  "the one budget for weft's memory and its BPF maps (default 48M, at least 24M)", NULL,
-	  OPTION_SIZE, FIELD(memory) },
+	  "the one budget for weft's memory and its BPF maps (default 48M, at least "
+	  "24M; on more than 10 CPUs both are more: weft doctor says them)",
+	  NULL, OPTION_SIZE, FIELD(memory) },
 	/* output */
 	{ ON_RECORD, "output", 'o', 0, NULL, "FILE",
 	  "write here (default weft.pb.gz, - is stdout); %p pid, %c command, %t time, "
@@ -98,8 +98,8 @@ static const struct option_info table[] = {
 	  "only samples with this label (pid=4711); repeatable, all must hold", NULL, OPTION_LABEL,
 	  FIELD(labels) },
 	{ ON_REPORT, "sample-type", 0, 0, NULL, "TYPE",
-	  "which value to show: samples, cpu, cycles (default: the file's own)", NULL,
-	  OPTION_STRING, FIELD(sample_type) },
+	  "which value to show: samples or cpu (default: the file's own)", NULL, OPTION_STRING,
+	  FIELD(sample_type) },
 	{ ON_REPORT, "rows", 'n', 0, NULL, "N", "at most so many rows (default: all)", NULL,
 	  OPTION_COUNT, FIELD(n_rows) },
 	{ ON_REPORT, "no-pager", 0, 0, NULL, NULL, "do not page, even on a terminal", NULL,

@@ -13,7 +13,6 @@ void options_init(struct options *opt)
 {
 	*opt = (struct options){
 		.snapshot_size = 64 << 10,
-		.memory = DEFAULT_MEMORY,
 		.max_loss = -1,
 		.min_complete = -1,
 	};
@@ -173,6 +172,8 @@ static int add_pid(struct options *opt, const struct option_info *o, const char 
 		return pid_list_add(list, (pid_t)pid);
 	if (o->kind == OPTION_TIDS || strspn(word, "0123456789") == strlen(word))
 		return bad_value(o, word, "not a number from 1", why);
+	if (*word == '-')
+		return bad_value(o, word, "not a number from 1, and no name begins so", why);
 	return string_list_add(&opt->pid_names, s, len);
 }
 
@@ -244,6 +245,10 @@ static int set(struct options *opt, const struct option_info *o, const char *arg
 		*(bool *)field = true;
 		return 0;
 	case OPTION_VIEW:
+		if (opt->view_option)
+			return refuse(why, "--%s and --%s: a report has one view", opt->view_option,
+				      o->name);
+		opt->view_option = o->name;
 		opt->view = (enum report_view)o->value;
 		opt->peek = arg;
 		return arg ? check_regex(o, arg, why) : 0;

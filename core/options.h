@@ -11,8 +11,6 @@
 #include <stdint.h>
 #include <sys/types.h>
 
-#define DEFAULT_MEMORY (UINT64_C(48) << 20)
-
 struct sampler_ops;
 
 struct string_list {
@@ -41,10 +39,12 @@ struct options {
 	const struct sampler_ops *sampler; /* instead of the one with event's name: for tests */
 	unsigned int freq;		   /* Hz; 0 means the verb's default (99) */
 	uint64_t duration_ns;		   /* 0 means until ^C */
+	const char *cpus_online; /* instead of the kernel's list of online CPUs: for tests */
 	bool user_only, kernel_only;
 	bool native_eval;
 	uint64_t snapshot_size; /* bytes of stack copied at most; default 64 KiB */
-	uint64_t memory; /* the one budget in bytes: user memory and BPF maps; 0: the default */
+	uint64_t memory; /* the one budget in bytes: user memory and BPF maps; 0: the machine's
+			    default */
 	/* output */
 	const char *output; /* -o; NULL is weft.pb.gz, "-" is stdout */
 	const char *format; /* --format; NULL is by extension */
@@ -56,6 +56,7 @@ struct options {
 	struct string_list debug_dirs; /* default /usr/lib/debug */
 	/* report */
 	enum report_view view;
+	const char *view_option;    /* that chose it, NULL when none did */
 	const char *peek;	    /* regex of `report --peek`, `--callers` */
 	const char *focus, *ignore; /* regexes on names of functions, source files and binaries */
 	struct string_list labels;  /* key=value */

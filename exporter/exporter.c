@@ -3,14 +3,10 @@
 
 #include <errno.h>
 #include <fcntl.h>
-#include <libgen.h>
-#include <stdbool.h>
-#include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
-#include "core/scoped.h"
+#include "exporter/replacement.h"
 
 extern const struct exporter_ops exporter_pprof;
 extern const struct exporter_ops exporter_folded;
@@ -82,69 +78,21 @@ static int write_fd(const struct exporter_ops *ops, const struct profile *p, int
 	return err;
 }
 
-/* A new file in the directory of path; its name is allocated. Names of killed runs are passed over.
- */
-static int open_beside(const char *path, char **name)
+int exporter_write_file(const struct exporter_ops *ops, const struct profile *p, const char *path,
+			bool is_private)
 {
-	SCOPED(free) char *copy = strdup(path);
-	const char *dir;
-
-	if (!copy)
-		return -ENOMEM;
-	dir = dirname(copy);
-	for (unsigned int i = 0; i < 100; i++) {
-		SCOPED(free) char *try = NULL;
-		int fd;
-
-		if (asprintf(&try, "%s/.weft-%d-%u.tmp", dir, getpid(), i) < 0)
-			return -ENOMEM;
-		fd = open(try, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
-		if (fd >= 0) {
-			*name = TAKE(try);
-			return fd;
-		}
-		if (errno != EEXIST)
-			return -errno;
-	}
-	return -EEXIST;
-}
-
-static int write_and_rename(const struct exporter_ops *ops, const struct profile *p,
-			    const char *path)
-{
-	SCOPED(free) char *name = NULL;
-	int fd = open_beside(path, &name);
-	int err;
-
-	if (fd < 0)
-		return fd;
-	err = write_fd(ops, p, fd);
-	if (!err && rename(name, path) < 0)
-		err = -errno;
-	if (err)
-		unlink(name);
-	return err;
-}
-
-int exporter_write_file(const struct exporter_ops *ops, const struct profile *p, const char *path)
-{
-	SCOPED(close) int fd = -1;
-	SCOPED(free) char *real = NULL;
-	struct stat st;
+	struct replacement r;
+	int err, fd;
 
 	if (!strcmp(path, "-"))
 		return write_stream(ops, p, stdout);
-	/* Opening the old file asks the kernel whether we may: it refuses links that someone
-	   planted in /tmp, and files that are read-only. */
-	fd = open(path, O_WRONLY | O_CLOEXEC | O_NOCTTY);
-	if (fd < 0 && errno != ENOENT)
-		return -errno;
-	if (fd < 0)
-		return write_and_rename(ops, p, path);
-	if (fstat(fd, &st) < 0)
-		return -errno;
-	if (!S_ISREG(st.st_mode))
-		return write_fd(ops, p, TAKE_FD(fd));
-	real = realpath(path, NULL); /* /dev/stdout must stay the link it is */
-	return real ? write_and_rename(ops, p, real) : -errno;
+	err = replacement_open(&r, path, is_private);
+	if (err)
+		return err;
+	fd = fcntl(r.fd, F_DUPFD_CLOEXEC, 0); /* r.fd is needed after the stream is closed */
+	err = fd < 0 ? -errno : write_fd(ops, p, fd);
+	if (!err)
+		return replacement_finish(&r);
+	replacement_abandon(&r);
+	return err;
 }

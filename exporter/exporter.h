@@ -7,6 +7,7 @@
 #ifndef EXPORTER_EXPORTER_H
 #define EXPORTER_EXPORTER_H
 
+#include <stdbool.h>
 #include <stdio.h>
 
 struct profile;
@@ -23,8 +24,10 @@ extern const struct exporter_ops *const exporters[];
 
 const struct exporter_ops *exporter_by_name(const char *name);
 const struct exporter_ops *exporter_by_path(const char *path); /* by its extension, or NULL */
-/* Writes to a temporary file beside path and renames it when it is complete; "-" is stdout. An
-   existing file that is no regular file (a device, a FIFO) is written to directly. */
-int exporter_write_file(const struct exporter_ops *ops, const struct profile *p, const char *path);
+/* Writes a new file that appears at path when it is complete (exporter/replacement.h); "-" is
+   stdout. An existing file that is no regular file (a device, a FIFO) is written to directly.
+   is_private: only its owner may read it. */
+int exporter_write_file(const struct exporter_ops *ops, const struct profile *p, const char *path,
+			bool is_private);
 
 #endif

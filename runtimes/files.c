@@ -347,21 +347,21 @@ static int try_all(struct files *fs, const struct process *proc, struct mapping 
 }
 
 /*
- * An exec storm maps the same few files all the time: one look at each must do. Wherever a path
- * leads to (links are followed as if from our own root), nothing is opened, and only what the
- * record names and was opened the careful way before is taken.
+ * An exec storm maps the same few files all the time: one look at each must do. The kernel's paths
+ * have no links in them, so none is followed, and what somebody maps is in the kernel's caches.
  */
 static struct object *find_known(struct files *fs, const struct process *proc,
 				 const struct mapping *m)
 {
-	const char *path = string_of(fs, m->path);
+	SCOPED(close) int located = -1;
 	struct file_key key;
 	struct stat st;
 
 	if (!m->ino || !proc->root || proc->root->fd < 0)
 		return NULL;
-	if (fstatat(proc->root->fd, path + strspn(path, "/"), &st, AT_NO_AUTOMOUNT) < 0 ||
-	    m->ino != st.st_ino || m->dev != st.st_dev || is_changed_since(proc, &st))
+	located = located_known(proc->root->fd, string_of(fs, m->path));
+	if (located < 0 || fstat(located, &st) < 0 || m->ino != st.st_ino || m->dev != st.st_dev ||
+	    is_changed_since(proc, &st))
 		return NULL;
 	key = key_of(&st);
 	return objects_find(fs->objects, &key);

@@ -20,6 +20,9 @@
 
 #define PIECE_LEN (1u << 22)		   /* of what is summed up: a millisecond or two */
 #define MAX_DEBUG_FILE (UINT64_C(1) << 30) /* the CRC has to read all of it */
+#define MAX_SUMMED (UINT64_C(2) << 30)	   /* some seconds */
+#define MAX_LINK 4096			   /* a path and a build id or a CRC */
+#define N_SUMS (sizeof(((struct debug_sums *)0)->list) / sizeof(struct debug_sum))
 
 struct wanted { /* what a candidate has to agree with */
 	const uint8_t *build_id;
@@ -49,14 +52,56 @@ static uint32_t crc_of(const uint8_t *data, size_t len)
 	return (uint32_t)crc;
 }
 
-static bool agrees(const struct debug_file *f, const struct wanted *want)
+static struct debug_sum identity_of(const struct stat *st)
 {
+	return (struct debug_sum){
+		.dev = st->st_dev,
+		.ino = st->st_ino,
+		.len = (uint64_t)st->st_size,
+		.mtime_ns = st->st_mtim.tv_sec * INT64_C(1000000000) + st->st_mtim.tv_nsec,
+		.ctime_ns = st->st_ctim.tv_sec * INT64_C(1000000000) + st->st_ctim.tv_nsec,
+	};
+}
+
+static bool is_same(const struct debug_sum *a, const struct debug_sum *b)
+{
+	return a->dev == b->dev && a->ino == b->ino && a->len == b->len &&
+	       a->mtime_ns == b->mtime_ns && a->ctime_ns == b->ctime_ns;
+}
+
+/* A file's CRC, summed up only once. False: it was not, as too much was already. */
+static bool find_crc(struct debug_sums *sums, const struct filemap *map, const struct stat *st,
+		     uint32_t *crc)
+{
+	struct debug_sum sum = identity_of(st);
+
+	for (size_t i = 0; sums && i < sums->n && i < N_SUMS; i++) {
+		if (is_same(&sums->list[i], &sum)) {
+			*crc = sums->list[i].crc;
+			return true;
+		}
+	}
+	if (sums && filemap_len(map) > MAX_SUMMED - sums->n_bytes)
+		return false;
+	*crc = sum.crc = crc_of(filemap_data(map), filemap_len(map));
+	if (sums && !hurry_is_on() && !filemap_is_cut(map)) {
+		sums->n_bytes += filemap_len(map);
+		sums->list[sums->n++ % N_SUMS] = sum;
+	}
+	return true;
+}
+
+static bool agrees(const struct debug_file *f, const struct stat *st, struct debug_sums *sums,
+		   const struct wanted *want)
+{
+	uint32_t crc;
+
 	/* A file whose own build id differs is another build, whatever its CRC says. */
 	if (want->build_id_len && (f->elf.build_id_len || !want->has_crc) &&
 	    (f->elf.build_id_len != want->build_id_len ||
 	     memcmp(f->elf.build_id, want->build_id, want->build_id_len)))
 		return false;
-	return !want->has_crc || crc_of(filemap_data(f->map), filemap_len(f->map)) == want->crc;
+	return !want->has_crc || (find_crc(sums, f->map, st, &crc) && crc == want->crc);
 }
 
 /* Takes an open candidate if it is what is wanted; fd < 0: one that must not be opened. */
@@ -71,7 +116,7 @@ static int take(const struct debug_search *search, int fd, const char *path,
 	    (uint64_t)st.st_size <= MAX_DEBUG_FILE)
 		f.map = filemap_new(fd, &err);
 	if (f.map && !elf_file_init(&f.elf, filemap_data(f.map), filemap_len(f.map)) &&
-	    agrees(&f, want) && (f.path = strdup(path))) {
+	    agrees(&f, &st, search->sums, want) && (f.path = strdup(path))) {
 		*out = f;
 		return 0;
 	}
@@ -130,7 +175,7 @@ static bool read_link(const struct debug_search *search, const struct elf_file *
 
 	if (elf_file_bytes(elf, ".gnu_debuglink", NULL, &bytes) < 0)
 		return false;
-	reader_init(&r, bytes.data, bytes.len);
+	reader_init(&r, bytes.data, bytes.len < MAX_LINK ? bytes.len : MAX_LINK);
 	*name = reader_string(&r, "debug link");
 	reader_skip(&r, -reader_offset(&r) & 3, "padding");
 	*crc = reader_u32(&r, "CRC of the debug file");
@@ -209,7 +254,7 @@ int debug_file_find_alt(const struct debug_search *search, const struct elf_file
 	struct elf_bytes bytes;
 	struct reader r;
 
-	if (elf_file_bytes(elf, ".gnu_debugaltlink", NULL, &bytes) < 0)
+	if (elf_file_bytes(elf, ".gnu_debugaltlink", NULL, &bytes) < 0 || bytes.len > MAX_LINK)
 		return -ENOENT;
 	reader_init(&r, bytes.data, bytes.len);
 	name = reader_string(&r, "alternate debug link");

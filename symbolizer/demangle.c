@@ -8,6 +8,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 
 #include "core/scoped.h"
 #include "symbolizer/cpp_tree.h"
@@ -17,7 +18,9 @@
 #define MAX_MANGLED (64 * 1024)
 #define MAX_DEMANGLED (64 * 1024)
 /* The parser takes up to 256 bytes of stack for each byte of a name. */
+#define STACK_A_BYTE 256
 #define MAX_CPP (8 * 1024)
+#define SHORT_CPP 256 /* fits every stack */
 /* A visit is about 20 ns. */
 #define MAX_VISITS (1UL << 20)
 /* Each may make libiberty parse twice what it encloses. */
@@ -151,6 +154,16 @@ static bool demangle_blind(struct text *t, const char *name)
 	       print_blind(t, name);
 }
 
+/* Half of the stack is the others'. It may be limited to less than MAX_CPP needs (ulimit -s). */
+static size_t longest_cpp(void)
+{
+	struct rlimit stack;
+
+	if (getrlimit(RLIMIT_STACK, &stack) || stack.rlim_cur / 2 / STACK_A_BYTE >= MAX_CPP)
+		return MAX_CPP;
+	return stack.rlim_cur / 2 / STACK_A_BYTE;
+}
+
 static char *demangle_cpp(const char *name)
 {
 	size_t len = strlen(name);
@@ -159,7 +172,7 @@ static char *demangle_cpp(const char *name)
 	struct text t = { 0 };
 	bool ok;
 
-	if (len > MAX_CPP || is_ambiguous(name))
+	if ((len > SHORT_CPP && len > longest_cpp()) || is_ambiguous(name))
 		return NULL;
 	/* Its limit would refuse 1 KiB. What it limits is the stack, and MAX_CPP does that. */
 	root = cplus_demangle_v3_components(name, OPTIONS | DMGL_NO_RECURSE_LIMIT, &parts);

@@ -6,9 +6,12 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "core/hurry.h"
 #include "core/reader.h"
 
 #define MAX_SECTIONS 65536
+#define MAX_SEGMENTS 1170 /* the kernel runs no program with more than 64 KiB of headers */
+#define MAX_NOTES 65536	  /* of a file: many sections may mean the same bytes */
 #define NT_GO_BUILD_ID 4
 
 struct header {
@@ -17,11 +20,11 @@ struct header {
 	uint32_t shstrndx;
 };
 
-static struct elf_section read_section(struct reader *r, uint32_t *name)
+static struct elf_section read_section(struct reader *r)
 {
-	struct elf_section s = { .name = "" };
+	struct elf_section s = { 0 };
 
-	*name = reader_u32(r, "section name");
+	reader_u32(r, "section name");
 	s.type = reader_u32(r, "section type");
 	s.flags = reader_u64(r, "section flags");
 	s.vaddr = reader_u64(r, "section address");
@@ -83,13 +86,12 @@ static void read_large_counts(const struct elf_file *ef, struct header *h)
 {
 	struct elf_section first;
 	struct reader r;
-	uint32_t name;
 
 	if (!h->shoff)
 		return;
 	reader_init(&r, ef->data, ef->len);
 	reader_seek(&r, h->shoff, "section headers");
-	first = read_section(&r, &name);
+	first = read_section(&r);
 	if (reader_error(&r))
 		return;
 	if (!h->n_sections)
@@ -110,6 +112,8 @@ static int read_segments(struct elf_file *ef, const struct header *h)
 	reader_seek(&r, h->phoff, "program headers");
 	if (reader_error(&r) || h->n_segments > reader_left(&r) / sizeof(Elf64_Phdr))
 		return -EBADMSG;
+	if (h->n_segments > MAX_SEGMENTS)
+		return -E2BIG;
 	ef->segments = calloc(h->n_segments, sizeof(*ef->segments));
 	if (!ef->segments)
 		return -ENOMEM;
@@ -118,29 +122,11 @@ static int read_segments(struct elf_file *ef, const struct header *h)
 	return reader_error(&r);
 }
 
-static void name_sections(struct elf_file *ef, const uint32_t *names, uint32_t shstrndx)
+static int find_sections(struct elf_file *ef, const struct header *h)
 {
-	const void *strings;
-	size_t len;
+	struct elf_section names;
+	const void *data;
 	struct reader r;
-
-	if (shstrndx >= ef->n_sections ||
-	    !elf_file_raw(ef, &ef->sections[shstrndx], &strings, &len))
-		return;
-	for (size_t i = 0; i < ef->n_sections; i++) {
-		const char *name;
-
-		reader_init(&r, strings, len);
-		reader_seek(&r, names[i], "section name");
-		name = reader_string(&r, "section name");
-		ef->sections[i].name = name ? name : "";
-	}
-}
-
-static int read_sections(struct elf_file *ef, const struct header *h)
-{
-	struct reader r;
-	uint32_t *names;
 
 	if (!h->shoff || !h->n_sections)
 		return 0;
@@ -149,25 +135,21 @@ static int read_sections(struct elf_file *ef, const struct header *h)
 	if (reader_error(&r) || h->n_sections > reader_left(&r) / sizeof(Elf64_Shdr) ||
 	    h->n_sections > MAX_SECTIONS)
 		return ef->n_segments ? 0 : -EBADMSG;
-	ef->sections = calloc(h->n_sections, sizeof(*ef->sections));
-	names = calloc(h->n_sections, sizeof(*names));
-	if (!ef->sections || !names) {
-		free(names);
-		return -ENOMEM;
-	}
-	for (; ef->n_sections < h->n_sections; ef->n_sections++)
-		ef->sections[ef->n_sections] = read_section(&r, &names[ef->n_sections]);
-	name_sections(ef, names, h->shstrndx);
-	free(names);
+	ef->section_headers = r.pos;
+	ef->n_sections = h->n_sections;
+	if (elf_file_section_at(ef, h->shstrndx, &names) &&
+	    elf_file_raw(ef, &names, &data, &ef->section_names_len))
+		ef->section_names = data;
 	return 0;
 }
 
-static void read_notes(struct elf_file *ef, const void *data, size_t len)
+/* A step for each note, whatever its length. */
+static void read_notes(struct elf_file *ef, const void *data, size_t len, unsigned int *n_left)
 {
 	struct reader r;
 
 	reader_init(&r, data, len);
-	while (!reader_at_end(&r)) {
+	while (!reader_at_end(&r) && *n_left && !hurry_is_on()) {
 		uint32_t name_len = reader_u32(&r, "note name length");
 		uint32_t desc_len = reader_u32(&r, "note length");
 		uint32_t type = reader_u32(&r, "note type");
@@ -175,6 +157,7 @@ static void read_notes(struct elf_file *ef, const void *data, size_t len)
 			reader_bytes(&r, ((uint64_t)name_len + 3) & ~UINT64_C(3), "note name");
 		const uint8_t *desc = reader_bytes(&r, desc_len, "note");
 
+		--*n_left;
 		if (!name || !desc)
 			return;
 		if (type == NT_GNU_BUILD_ID && name_len == 4 && !memcmp(name, "GNU", 4) &&
@@ -201,18 +184,22 @@ static bool file_range(const struct elf_file *ef, uint64_t offset, uint64_t size
 
 static void find_notes(struct elf_file *ef)
 {
+	unsigned int n_left = MAX_NOTES;
 	const void *data;
 	size_t len;
 
-	for (size_t i = 0; i < ef->n_sections; i++)
-		if (ef->sections[i].type == SHT_NOTE &&
-		    elf_file_raw(ef, &ef->sections[i], &data, &len))
-			read_notes(ef, data, len);
+	for (size_t i = 0; i < ef->n_sections && n_left && !hurry_is_on(); i++) {
+		struct elf_section s;
+
+		if (elf_file_section_at(ef, i, &s) && s.type == SHT_NOTE &&
+		    elf_file_raw(ef, &s, &data, &len))
+			read_notes(ef, data, len, &n_left);
+	}
 	for (size_t i = 0; i < ef->n_segments; i++) {
 		const struct elf_segment *s = &ef->segments[i];
 
 		if (s->type == PT_NOTE && file_range(ef, s->offset, s->filesz, &data, &len))
-			read_notes(ef, data, len);
+			read_notes(ef, data, len, &n_left);
 	}
 }
 
@@ -228,7 +215,7 @@ int elf_file_init(struct elf_file *ef, const void *data, size_t len)
 	read_large_counts(ef, &h);
 	err = read_segments(ef, &h);
 	if (!err)
-		err = read_sections(ef, &h);
+		err = find_sections(ef, &h);
 	if (err < 0) {
 		elf_file_deinit(ef);
 		return err;
@@ -239,17 +226,42 @@ int elf_file_init(struct elf_file *ef, const void *data, size_t len)
 
 void elf_file_deinit(struct elf_file *ef)
 {
-	free(ef->sections);
 	free(ef->segments);
 	*ef = (struct elf_file){ 0 };
 }
 
-const struct elf_section *elf_file_section(const struct elf_file *ef, const char *name)
+bool elf_file_section_at(const struct elf_file *ef, size_t index, struct elf_section *out)
 {
-	for (size_t i = 0; i < ef->n_sections; i++)
-		if (!strcmp(ef->sections[i].name, name))
-			return &ef->sections[i];
-	return NULL;
+	struct elf_section s;
+	struct reader r;
+
+	if (index >= ef->n_sections)
+		return false;
+	reader_init(&r, ef->section_headers, ef->n_sections * sizeof(Elf64_Shdr));
+	reader_seek(&r, index * sizeof(Elf64_Shdr), "section header");
+	s = read_section(&r);
+	if (out)
+		*out = s;
+	return true;
+}
+
+/* No more of the names is looked at than this one is long. */
+bool elf_file_section(const struct elf_file *ef, const char *name, struct elf_section *out)
+{
+	size_t len = strlen(name) + 1;
+	struct reader r;
+
+	reader_init(&r, ef->section_headers, ef->n_sections * sizeof(Elf64_Shdr));
+	for (size_t i = 0; i < ef->n_sections && !hurry_is_on(); i++) {
+		uint32_t at;
+
+		reader_seek(&r, i * sizeof(Elf64_Shdr), "section header");
+		at = reader_u32(&r, "section name");
+		if (at < ef->section_names_len && len <= ef->section_names_len - at &&
+		    !memcmp(ef->section_names + at, name, len))
+			return elf_file_section_at(ef, i, out);
+	}
+	return false;
 }
 
 bool elf_file_raw(const struct elf_file *ef, const struct elf_section *s, const void **data,

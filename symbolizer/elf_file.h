@@ -14,7 +14,6 @@
 #include <stdint.h>
 
 struct elf_section {
-	const char *name; /* "" when it has none; NUL-terminated inside the file */
 	uint32_t type, link, info;
 	uint64_t flags, vaddr, offset, size, entsize;
 };
@@ -29,8 +28,11 @@ struct elf_file {
 	size_t len;
 	uint16_t type, machine;
 	uint64_t entry;
-	struct elf_section *sections;
+	/* Section headers are read when they are asked for: a hostile file has as many as fit. */
+	const uint8_t *section_headers;
 	size_t n_sections;
+	const char *section_names;
+	size_t section_names_len;
 	struct elf_segment *segments; /* every program header */
 	size_t n_segments;
 	uint8_t build_id[64];
@@ -38,8 +40,11 @@ struct elf_file {
 	bool has_go_note;
 };
 
-/* What may still be spent on decompressed sections: they go to a temporary file without a name, as
-   memory that the kernel can take back; small ones, and all where there is no disk, to memory. */
+/*
+ * What may still be spent on what is made of files: decompressed sections, symbol tables and the
+ * rest. Large sections go to a temporary file without a name, as memory that the kernel can take
+ * back; small ones, and all where there is no disk, to memory.
+ */
 struct elf_room {
 	uint64_t memory, disk; /* bytes */
 };
@@ -52,12 +57,15 @@ struct elf_bytes {
 	bool is_on_disk;
 };
 
-/* 0; -EBADMSG no ELF or damaged headers; -ENOTSUP another class or byte order; -ENOMEM. Damaged
-   sections cost the sections only, as long as there are program headers. */
+/* 0; -EBADMSG no ELF or damaged headers; -ENOTSUP another class or byte order; -E2BIG more program
+   headers than any program has; -ENOMEM. Damaged sections cost the sections only, as long as there
+   are program headers. */
 int elf_file_init(struct elf_file *ef, const void *data, size_t len);
 void elf_file_deinit(struct elf_file *ef);
 
-const struct elf_section *elf_file_section(const struct elf_file *ef, const char *name);
+/* The first section of a name, or one by its number; false for none. out may be NULL. */
+bool elf_file_section(const struct elf_file *ef, const char *name, struct elf_section *out);
+bool elf_file_section_at(const struct elf_file *ef, size_t index, struct elf_section *out);
 /* The section's bytes as they are in the file; false for one without bytes or outside the file. */
 bool elf_file_raw(const struct elf_file *ef, const struct elf_section *s, const void **data,
 		  size_t *len);
@@ -65,6 +73,9 @@ bool elf_file_raw(const struct elf_file *ef, const struct elf_section *s, const 
    -ENOTSUP, -E2BIG no room, -ENOMEM. */
 int elf_file_bytes(const struct elf_file *ef, const char *name, struct elf_room *room,
 		   struct elf_bytes *out);
+/* Memory of the room, where there is one (not NULL); false: so much is not left. */
+bool elf_room_take(struct elf_room *room, uint64_t len);
+void elf_room_give(struct elf_room *room, uint64_t len);
 /* Gives its room back. Bytes that are all zero are fine. */
 void elf_bytes_deinit(struct elf_bytes *b, struct elf_room *room);
 /* Anonymous memory in use. */

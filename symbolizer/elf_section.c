@@ -24,6 +24,10 @@
 #define MIN_ON_DISK (256 << 10) /* smaller ones are not worth a file */
 #define MAX_UNPACKED (UINT64_C(1) << 30)
 #define PIECE_LEN (1u << 20) /* of what is unpacked: some milliseconds */
+/* What zstd looks back at: 8 MiB is what every reader must have (RFC 8878, 3.1.1.1.2), and what its
+   levels up to 19 make. */
+#define MIN_WINDOW_LOG 10
+#define MAX_WINDOW_LOG 23
 
 /* Pointer encodings of .eh_frame_hdr (Linux Standard Base, "DWARF Extensions"). */
 #define EH_PE_UDATA4 0x03
@@ -55,9 +59,47 @@ static int inflate_all(const void *in, size_t in_len, void *out, size_t out_len)
 	return status == Z_STREAM_END && !out_left ? 0 : -EBADMSG;
 }
 
-static int zstd_all(const void *in, size_t in_len, void *out, size_t out_len)
+/* The largest power of two that a window may have beside what is unpacked. */
+static int window_log(uint64_t memory)
 {
-	return ZSTD_decompress(out, out_len, in, in_len) == out_len ? 0 : -EBADMSG;
+	int log = MIN_WINDOW_LOG;
+
+	while (log < MAX_WINDOW_LOG && UINT64_C(2) << log <= memory)
+		log++;
+	return log;
+}
+
+/* Piece by piece, so that it can be ended in the middle. */
+static int zstd_stream(ZSTD_DCtx *z, const void *in, size_t in_len, void *out, size_t out_len)
+{
+	ZSTD_inBuffer from = { .src = in, .size = in_len };
+	ZSTD_outBuffer to = { .dst = out };
+	size_t left = 1, done = 1;
+
+	/* A call that brings nothing any more is the last. */
+	while ((left || to.pos < out_len) && done && !hurry_is_on()) {
+		if (to.pos == to.size)
+			to.size += out_len - to.size > PIECE_LEN ? PIECE_LEN : out_len - to.size;
+		done = from.pos + to.pos;
+		left = ZSTD_decompressStream(z, &to, &from);
+		if (ZSTD_isError(left))
+			return -EBADMSG;
+		done = from.pos + to.pos - done;
+	}
+	return !left && to.pos == out_len ? 0 : -EBADMSG;
+}
+
+static int zstd_all(const void *in, size_t in_len, void *out, size_t out_len, uint64_t memory)
+{
+	ZSTD_DCtx *z = ZSTD_createDCtx();
+	int err = -EBADMSG;
+
+	if (!z)
+		return -ENOMEM;
+	if (!ZSTD_isError(ZSTD_DCtx_setParameter(z, ZSTD_d_windowLogMax, window_log(memory))))
+		err = zstd_stream(z, in, in_len, out, out_len);
+	ZSTD_freeDCtx(z);
+	return err;
 }
 
 /* A mapping of a file that has no name and all its blocks; MAP_FAILED where there is no disk. */
@@ -72,6 +114,21 @@ static void *map_temporary(size_t len)
 	    posix_fallocate(fd, 0, (off_t)len))
 		return MAP_FAILED;
 	return mmap(NULL, len, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+}
+
+bool elf_room_take(struct elf_room *room, uint64_t len)
+{
+	if (room && len > room->memory)
+		return false;
+	if (room)
+		room->memory -= len;
+	return true;
+}
+
+void elf_room_give(struct elf_room *room, uint64_t len)
+{
+	if (room)
+		room->memory += len;
 }
 
 static int take_room(struct elf_room *room, uint64_t len, struct elf_bytes *out)
@@ -131,8 +188,9 @@ static int decompress(const void *data, size_t len, struct elf_room *room, struc
 	err = take_room(room, size, &bytes);
 	if (err < 0)
 		return err;
-	err = type == ELFCOMPRESS_ZLIB ? inflate_all(r.pos, reader_left(&r), bytes.owned, size)
-				       : zstd_all(r.pos, reader_left(&r), bytes.owned, size);
+	err = type == ELFCOMPRESS_ZLIB
+		      ? inflate_all(r.pos, reader_left(&r), bytes.owned, size)
+		      : zstd_all(r.pos, reader_left(&r), bytes.owned, size, room->memory);
 	if (err < 0)
 		elf_bytes_deinit(&bytes, room);
 	else
@@ -143,13 +201,13 @@ static int decompress(const void *data, size_t len, struct elf_room *room, struc
 int elf_file_bytes(const struct elf_file *ef, const char *name, struct elf_room *room,
 		   struct elf_bytes *out)
 {
-	const struct elf_section *s = elf_file_section(ef, name);
+	struct elf_section s;
 	const void *data;
 	size_t len;
 
-	if (!s || !elf_file_raw(ef, s, &data, &len))
+	if (!elf_file_section(ef, name, &s) || !elf_file_raw(ef, &s, &data, &len))
 		return -ENOENT;
-	if (s->flags & SHF_COMPRESSED)
+	if (s.flags & SHF_COMPRESSED)
 		return decompress(data, len, room, out);
 	*out = (struct elf_bytes){ .data = data, .len = len };
 	return 0;
@@ -188,13 +246,11 @@ static bool eh_frame_of_header(const struct elf_file *ef, const struct elf_segme
 
 bool elf_file_eh_frame(const struct elf_file *ef, const void **data, size_t *len, uint64_t *vaddr)
 {
-	const struct elf_section *s = elf_file_section(ef, ".eh_frame");
-	struct elf_bytes bytes = { 0 };
+	struct elf_section s;
 
-	if (s && !(s->flags & SHF_COMPRESSED) && !elf_file_bytes(ef, ".eh_frame", NULL, &bytes)) {
-		*data = bytes.data;
-		*len = bytes.len;
-		*vaddr = s->vaddr;
+	if (elf_file_section(ef, ".eh_frame", &s) && !(s.flags & SHF_COMPRESSED) &&
+	    elf_file_raw(ef, &s, data, len)) {
+		*vaddr = s.vaddr;
 		return true;
 	}
 	for (size_t i = 0; i < ef->n_segments; i++)

@@ -18,10 +18,11 @@ enum { FORMAT_ABSPTR, FORMAT_UDATA2 = 2, FORMAT_UDATA4, FORMAT_UDATA8, FORMAT_SI
 /* A section of a debug file has no bytes; program headers count where there are no sections. */
 static bool find_header(const struct elf_file *ef, const void **data, size_t *len, uint64_t *vaddr)
 {
-	const struct elf_section *s = elf_file_section(ef, ".eh_frame_hdr");
+	struct elf_section s;
 
-	if (s && !(s->flags & SHF_COMPRESSED) && elf_file_raw(ef, s, data, len)) {
-		*vaddr = s->vaddr;
+	if (elf_file_section(ef, ".eh_frame_hdr", &s) && !(s.flags & SHF_COMPRESSED) &&
+	    elf_file_raw(ef, &s, data, len)) {
+		*vaddr = s.vaddr;
 		return true;
 	}
 	for (size_t i = 0; i < ef->n_segments && !ef->n_sections; i++) {

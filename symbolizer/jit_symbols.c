@@ -6,36 +6,10 @@
 #include <string.h>
 
 #include "core/intern.h"
+#include "symbolizer/jit_table.h"
 
 /* Ranges over one address that a lookup looks at: more of them are made to waste our time. */
 #define MAX_VISITS 4096
-
-struct range {
-	uint64_t start, time_ns;
-	uint32_t size;
-	uint32_t name; /* string id */
-	uint32_t first_line, n_lines;
-};
-
-struct jit_symbols {
-	struct intern *text;
-	struct range *ranges; /* in the order they came */
-	size_t n, cap;
-	struct jit_line *lines;
-	size_t n_lines, cap_lines;
-	size_t first_pending; /* lines of the range to come */
-	/* The ranges by start, as a tree in an array: a node is the middle of its part, and knows
-	   the highest end in it. Built when somebody asks. */
-	uint32_t *order;
-	uint64_t *max_end;
-	size_t n_ordered, cap_ordered;
-	struct jit_room *room;		  /* NULL: none */
-	size_t counted;			  /* bytes in room->used that are ours */
-	struct jit_symbols *next, **link; /* of the room's holders */
-};
-
-/* With its place in the order. */
-#define RANGE_LEN (sizeof(struct range) + sizeof(uint32_t) + sizeof(uint64_t))
 
 struct jit_symbols *jit_symbols_new(struct jit_room *room)
 {
@@ -85,25 +59,6 @@ size_t jit_symbols_memory(const struct jit_symbols *s)
 	       s->cap_lines * sizeof(*s->lines);
 }
 
-/* Would that much more still be in the share? */
-static bool has_room(const struct jit_symbols *s, size_t more)
-{
-	size_t own = jit_symbols_memory(s) + more;
-
-	return !s->room || !s->room->max ||
-	       (own <= s->room->max_each && own + s->room->used - s->counted <= s->room->max);
-}
-
-/* To be called after every change. */
-static void tell_room(struct jit_symbols *s)
-{
-	size_t memory = jit_symbols_memory(s);
-
-	if (s->room)
-		s->room->used += memory - s->counted;
-	s->counted = memory;
-}
-
 static uint32_t copy_text(struct intern *to, const struct intern *from, uint32_t id)
 {
 	size_t len;
@@ -123,8 +78,7 @@ static void keep_lines(struct jit_symbols *s, size_t first, struct intern *text)
 		s->lines[i].file = copy_text(text, s->text, s->lines[i].file);
 }
 
-/* Forgets the oldest n ranges. The tables stay as large as they are until none is left. */
-static void forget(struct jit_symbols *s, size_t n)
+void jit_symbols_forget(struct jit_symbols *s, size_t n)
 {
 	size_t first_line = n < s->n ? s->ranges[n].first_line : s->first_pending;
 	struct intern *text = intern_new();
@@ -161,82 +115,7 @@ static void forget(struct jit_symbols *s, size_t n)
 	}
 	if (s->room)
 		s->room->n_forgotten += n;
-	tell_room(s);
-}
-
-/* Gives back the room that the tables have beyond what is in them. */
-static void shrink(struct jit_symbols *s)
-{
-	struct range *ranges = s->n ? realloc(s->ranges, s->n * sizeof(*ranges)) : NULL;
-	struct jit_line *lines = s->n_lines ? realloc(s->lines, s->n_lines * sizeof(*lines)) : NULL;
-
-	if (ranges) {
-		s->ranges = ranges;
-		s->cap = s->n;
-		free(s->order);
-		free(s->max_end);
-		s->order = NULL;
-		s->max_end = NULL;
-		s->n_ordered = s->cap_ordered = 0;
-	}
-	if (lines) {
-		s->lines = lines;
-		s->cap_lines = s->n_lines;
-	}
-	tell_room(s);
-}
-
-/*
- * The holder of most, and everybody's part of the room: an eighth less than an equal one, so that
- * whoever asks for more than is free finds a holder that has that eighth too much, and what is
- * forgotten at once is worth the work.
- */
-static struct jit_symbols *largest_holder(const struct jit_symbols *asking, size_t *part)
-{
-	struct jit_symbols *largest = NULL;
-	size_t n = 0;
-
-	for (struct jit_symbols *h = asking->room->holders; h; h = h->next) {
-		n += h->counted || h == asking;
-		if (!largest || h->counted > largest->counted)
-			largest = h;
-	}
-	*part = asking->room->max / n / 8 * 7;
-	return largest;
-}
-
-/* Forgets names of the largest holder for one that has less than its part; false: nobody's. */
-static bool take_from_largest(const struct jit_symbols *s, size_t more)
-{
-	struct jit_symbols *largest;
-	size_t part, n_kept;
-
-	if (!s->room || !s->room->max)
-		return false;
-	largest = largest_holder(s, &part);
-	if (largest == s || largest->counted <= part || jit_symbols_memory(s) + more > part ||
-	    jit_symbols_memory(s) + more > s->room->max_each)
-		return false;
-	n_kept = (size_t)((double)largest->n * (double)part / (double)largest->counted);
-	if (n_kept < largest->n / 2)
-		n_kept = largest->n / 2;
-	if (largest->n)
-		forget(largest, largest->n - n_kept);
-	shrink(largest);
-	return true;
-}
-
-/* Would that much more be in the share, be it that others have to give some of theirs? */
-static bool find_room(const struct jit_symbols *s, size_t more)
-{
-	size_t used;
-
-	do {
-		if (has_room(s, more))
-			return true;
-		used = s->room->used;
-	} while (take_from_largest(s, more) && s->room->used < used);
-	return false;
+	jit_room_tell(s);
 }
 
 static size_t next_cap(const struct jit_symbols *s)
@@ -249,13 +128,13 @@ static bool make_room(struct jit_symbols *s, size_t len)
 {
 	size_t n = s->n, grown = n == s->cap ? (next_cap(s) - s->cap) * RANGE_LEN : 0;
 
-	if (find_room(s, grown + len))
+	if (jit_room_find(s, grown + len))
 		return true;
-	forget(s, n - n / 2);
-	if (has_room(s, len) && s->n < s->cap)
+	jit_symbols_forget(s, n - n / 2);
+	if (jit_room_has(s, len) && s->n < s->cap)
 		return true;
-	forget(s, s->n);
-	if (has_room(s, 64 * RANGE_LEN + len))
+	jit_symbols_forget(s, s->n);
+	if (jit_room_has(s, 64 * RANGE_LEN + len))
 		return true;
 	s->room->n_forgotten++;
 	return false;
@@ -270,10 +149,10 @@ uint32_t jit_symbols_text(struct jit_symbols *s, const char *text, size_t len)
 		len = (size_t)(nul - text);
 	if (len > JIT_MAX_NAME)
 		len = JIT_MAX_NAME;
-	if (!len || intern_memory(s->text) > JIT_MAX_TEXT || !find_room(s, len))
+	if (!len || intern_memory(s->text) > JIT_MAX_TEXT || !jit_room_find(s, len))
 		return 0;
 	id = intern_add(s->text, text, len);
-	tell_room(s);
+	jit_room_tell(s);
 	return id;
 }
 
@@ -291,7 +170,7 @@ static int add_range(struct jit_symbols *s, const struct range *r)
 		s->cap = cap;
 	}
 	s->ranges[s->n++] = *r;
-	tell_room(s);
+	jit_room_tell(s);
 	return 0;
 }
 
@@ -460,7 +339,7 @@ int jit_symbols_lines(struct jit_symbols *s, const struct jit_line *lines, size_
 		size_t cap = (s->n_lines + n) * 2;
 		struct jit_line *larger;
 
-		if (!find_room(s, (cap - s->cap_lines) * sizeof(*larger))) {
+		if (!jit_room_find(s, (cap - s->cap_lines) * sizeof(*larger))) {
 			s->room->n_forgotten++;
 			return 0;
 		}
@@ -473,7 +352,7 @@ int jit_symbols_lines(struct jit_symbols *s, const struct jit_line *lines, size_
 	if (n)
 		memcpy(s->lines + s->n_lines, lines, n * sizeof(*lines));
 	s->n_lines += n;
-	tell_room(s);
+	jit_room_tell(s);
 	return 0;
 }
 

@@ -5,8 +5,9 @@
 
 #include <stddef.h>
 
-/* 0 and an allocated ELF image with one zero byte behind it; -EBADMSG damaged; -E2BIG more than max
-   bytes, or a dictionary larger than 64 MiB; -ENOMEM. */
+/* 0 and an allocated ELF image with one zero byte behind it; -EBADMSG damaged; -E2BIG the image and
+   what unpacks it, its dictionary above all, take more than max bytes; -ENOMEM; -EINTR in a hurry.
+ */
 int minidebug_unpack(const void *xz, size_t len, size_t max, void **out, size_t *out_len);
 
 #endif

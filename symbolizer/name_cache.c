@@ -10,6 +10,8 @@
 #include "symbolizer/demangle.h"
 #include "symbolizer/object.h"
 
+#define MAX_NAME (16 * 1024)
+
 struct slot {
 	uint64_t vaddr;
 	uint32_t object; /* 0: free */
@@ -139,9 +141,10 @@ static int grow_ids(uint32_t **ids, uint32_t *n, uint32_t id)
 	return 0;
 }
 
+/* Longer ones are cut: a file can hold millions of names that are all in one long string. */
 static uint32_t add_string(struct name_cache *c, const char *s)
 {
-	return s && *s ? intern_add(c->strings, s, strlen(s)) : 0;
+	return s && *s ? intern_add(c->strings, s, strnlen(s, MAX_NAME)) : 0;
 }
 
 static const char *get_string(const struct name_cache *c, uint32_t id)
@@ -221,7 +224,7 @@ bool name_cache_find(struct name_cache *c, uint32_t object, uint64_t vaddr, stru
 
 const char *name_cache_demangle(struct name_cache *c, const char *mangled)
 {
-	uint32_t id = add_string(c, mangled);
+	uint32_t id = strnlen(mangled, MAX_NAME) < MAX_NAME ? add_string(c, mangled) : 0;
 	char *name;
 
 	if (!id || grow_ids(&c->demangled, &c->n_demangled, id) < 0)

@@ -8,8 +8,10 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <time.h>
 #include <unistd.h>
 
+#include "core/clock.h"
 #include "core/filemap.h"
 #include "core/intern.h"
 #include "core/log.h"
@@ -27,6 +29,30 @@
 #error "weft knows no such architecture"
 #endif
 
+static bool is_code(const struct elf_segment *s)
+{
+	return s->type == PT_LOAD && s->flags & PF_X;
+}
+
+static int find_code(struct object *o)
+{
+	size_t n = 0;
+
+	for (size_t i = 0; i < o->elf.n_segments; i++)
+		n += is_code(&o->elf.segments[i]);
+	o->segments = calloc(n ? n : 1, sizeof(*o->segments));
+	if (!o->segments)
+		return -ENOMEM;
+	for (size_t i = 0; i < o->elf.n_segments; i++) {
+		const struct elf_segment *s = &o->elf.segments[i];
+
+		if (is_code(s))
+			o->segments[o->n_segments++] =
+				(struct segment){ s->vaddr, s->memsz, s->offset, s->filesz };
+	}
+	return 0;
+}
+
 int object_init(struct object *o, const void *data, size_t len)
 {
 	static const char digits[] = "0123456789abcdef";
@@ -37,16 +63,9 @@ int object_init(struct object *o, const void *data, size_t len)
 	if (o->elf.machine != OWN_MACHINE || (o->elf.type != ET_EXEC && o->elf.type != ET_DYN) ||
 	    !o->elf.n_segments)
 		return -ENOTSUP;
-	o->segments = calloc(o->elf.n_segments, sizeof(*o->segments));
-	if (!o->segments)
-		return -ENOMEM;
-	for (size_t i = 0; i < o->elf.n_segments; i++) {
-		const struct elf_segment *s = &o->elf.segments[i];
-
-		if (s->type == PT_LOAD && s->flags & PF_X)
-			o->segments[o->n_segments++] =
-				(struct segment){ s->vaddr, s->memsz, s->offset, s->filesz };
-	}
+	err = find_code(o);
+	if (err < 0)
+		return err;
 	for (size_t i = 0; i < o->elf.build_id_len; i++) {
 		o->build_id[2 * i] = digits[o->elf.build_id[i] >> 4];
 		o->build_id[2 * i + 1] = digits[o->elf.build_id[i] & 15];
@@ -99,8 +118,8 @@ uint64_t object_entry(const struct object *o)
 
 bool object_is_go(const struct object *o)
 {
-	return o->elf.has_go_note || elf_file_section(&o->elf, ".gopclntab") ||
-	       elf_file_section(&o->elf, ".data.rel.ro.gopclntab");
+	return o->elf.has_go_note || elf_file_section(&o->elf, ".gopclntab", NULL) ||
+	       elf_file_section(&o->elf, ".data.rel.ro.gopclntab", NULL);
 }
 
 /* Segments are mapped by whole pages, so an offset may lie up to a page outside of the one it
@@ -156,7 +175,8 @@ static const struct debug_file *need_debug(struct object *o)
 {
 	struct debug_search search = objects_search(o->owner, -1);
 
-	if (!o->is_debug_searched && !o->debug.map && !elf_file_section(&o->elf, ".debug_info"))
+	if (!o->is_debug_searched && !o->debug.map &&
+	    !elf_file_section(&o->elf, ".debug_info", NULL))
 		debug_file_find(&search, &o->elf, o->path, &o->debug);
 	o->is_debug_searched = true;
 	return &o->debug;
@@ -186,22 +206,55 @@ static bool is_still_whole(struct object *o)
 	return false;
 }
 
+static struct symbols *new_symbols(struct object *o)
+{
+	struct symbols_input in = { .elf = &o->elf,
+				    .debug = need_debug(o),
+				    .search = objects_search(o->owner, -1),
+				    .path = o->path,
+				    .room = objects_room(o->owner),
+				    .memory = objects_memory_cap(o->owner),
+				    .is_spent = o->is_spent };
+
+	return symbols_new(&in);
+}
+
+/* May the symbols of others be dropped for these? Files that do not fit side by side take turns,
+   but spend no more than a sixteenth of the time on reading each other's again. */
+static bool may_make_room(const struct object *o)
+{
+	return !o->is_too_large && clock_ns(CLOCK_MONOTONIC) - o->dropped_ns >= 16 * o->read_ns;
+}
+
+static void read_symbols(struct object *o)
+{
+	uint64_t start = clock_ns(CLOCK_MONOTONIC);
+
+	o->symbols = new_symbols(o);
+	if (o->symbols && symbols_is_short(o->symbols) && may_make_room(o)) {
+		symbols_free(o->symbols);
+		objects_drop_others(o->owner, o);
+		o->symbols = new_symbols(o);
+		if (o->symbols && symbols_is_short(o->symbols)) {
+			log_debug("%s needs more memory for its symbols than there is", o->path);
+			objects_count_refused(o->owner);
+			o->is_too_large = true;
+		}
+	}
+	o->read_ns = clock_ns(CLOCK_MONOTONIC) - start;
+}
+
 /* The sources of names, opened when they are first needed; NULL without memory, or when the file
    was cut. */
 static struct symbols *need_symbols(struct object *o)
 {
 	objects_touch(o);
-	if (!o->symbols && is_still_whole(o)) {
-		struct symbols_input in = { .elf = &o->elf,
-					    .debug = need_debug(o),
-					    .search = objects_search(o->owner, -1),
-					    .path = o->path,
-					    .room = objects_room(o->owner),
-					    .memory = objects_memory_cap(o->owner),
-					    .is_spent = o->is_spent };
-
-		o->symbols = symbols_new(&in);
+	if (o->symbols && symbols_is_short(o->symbols) && may_make_room(o)) {
+		symbols_free(o->symbols);
+		o->symbols = NULL;
 	}
+	if (!o->symbols && is_still_whole(o))
+		read_symbols(o);
 	is_still_whole(o);
 	return o->symbols;
 }
@@ -209,18 +262,19 @@ static struct symbols *need_symbols(struct object *o)
 static bool plain_section(const struct elf_file *ef, const char *name, const void **data,
 			  size_t *len, uint64_t *vaddr)
 {
-	const struct elf_section *s = elf_file_section(ef, name);
+	struct elf_section s;
 
-	if (!s || s->flags & SHF_COMPRESSED || !elf_file_raw(ef, s, data, len))
+	if (!elf_file_section(ef, name, &s) || s.flags & SHF_COMPRESSED ||
+	    !elf_file_raw(ef, &s, data, len))
 		return false;
-	*vaddr = s->vaddr;
+	*vaddr = s.vaddr;
 	return true;
 }
 
 /* .debug_frame, from the debug file and decompressed if need be. */
 static bool debug_frame(struct object *o, const void **data, size_t *len, uint64_t *vaddr)
 {
-	bool is_own = elf_file_section(&o->elf, ".debug_frame");
+	bool is_own = elf_file_section(&o->elf, ".debug_frame", NULL);
 	const struct elf_file *ef = is_own ? &o->elf : &need_debug(o)->elf;
 
 	*vaddr = 0;

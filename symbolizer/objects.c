@@ -5,8 +5,10 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <time.h>
 
 #include "core/array.h"
+#include "core/clock.h"
 #include "core/filemap.h"
 #include "core/intern.h"
 #include "symbolizer/name_cache.h"
@@ -15,6 +17,7 @@
 #define N_BUCKETS 1024
 #define MAX_ON_DISK (512 << 20) /* of decompressed sections */
 #define TRIM_EVERY 256		/* cold lookups between two sums over all objects */
+#define SKELETON_SHARE 4 /* the part of the memory that files may take that are only mapped */
 
 struct objects {
 	struct object_options options;
@@ -23,8 +26,10 @@ struct objects {
 	struct object *buckets[N_BUCKETS];
 	struct name_cache *names;
 	struct stat own_root;
+	struct debug_sums sums;
 	uint64_t refused, n_cut;
-	struct elf_room room; /* for decompressed sections of all objects */
+	struct elf_room room;	  /* for what is unpacked and the tables, of all objects */
+	uint64_t skeleton_memory; /* of what stays as long as the objects */
 	uint64_t clock;
 	unsigned int until_trim;
 };
@@ -82,7 +87,8 @@ struct debug_search objects_search(struct objects *os, int root_fd)
 	return (struct debug_search){ .dirs = os->options.debug_dirs,
 				      .root_fd = root_fd,
 				      .debuginfod = root_fd < 0 ? &os->options.debuginfod : NULL,
-				      .refused = &os->refused };
+				      .refused = &os->refused,
+				      .sums = &os->sums };
 }
 
 static size_t bucket_of(const struct file_key *key)
@@ -127,12 +133,33 @@ static struct object *new_object(struct objects *os, const struct file_key *key,
 	return o;
 }
 
+static uint64_t skeleton_memory(const struct object *o)
+{
+	return sizeof(*o) + strlen(o->path) + o->elf.n_segments * sizeof(*o->elf.segments) +
+	       o->n_segments * sizeof(*o->segments) + (o->bytes ? o->elf.len : 0);
+}
+
+/* A target can map as many files as it likes: they are not to cost everybody their stacks. */
+static int take_share(struct objects *os, const struct object *o)
+{
+	uint64_t more = skeleton_memory(o), max = os->options.memory / SKELETON_SHARE;
+
+	if (os->options.memory && os->skeleton_memory + more > max) {
+		os->refused++;
+		return -E2BIG;
+	}
+	os->skeleton_memory += more;
+	return 0;
+}
+
 static struct object *finish_object(struct objects *os, struct object *o, const void *data,
 				    size_t len, int *err)
 {
 	*err = object_init(o, data, len);
 	if (!*err && o->map && filemap_is_cut(o->map))
 		*err = -EBADMSG;
+	if (!*err)
+		*err = take_share(os, o);
 	if (!*err)
 		*err = add_object(os, o);
 	if (!*err)
@@ -154,7 +181,7 @@ static void search_now(struct objects *os, struct object *o, int root_fd)
 {
 	struct debug_search search = objects_search(os, root_fd);
 
-	if (!elf_file_section(&o->elf, ".debug_info"))
+	if (!elf_file_section(&o->elf, ".debug_info", NULL))
 		debug_file_find(&search, &o->elf, o->path, &o->debug);
 }
 
@@ -215,11 +242,10 @@ struct object *objects_get_bytes(struct objects *os, const void *bytes, size_t l
 
 static size_t object_memory(const struct object *o)
 {
-	size_t tables = o->elf.n_sections * sizeof(*o->elf.sections) +
-			o->elf.n_segments * (sizeof(*o->elf.segments) + sizeof(*o->segments));
+	size_t debug = o->debug.elf.n_segments * sizeof(*o->debug.elf.segments);
 
-	return sizeof(*o) + strlen(o->path) + tables + (o->bytes ? o->elf.len : 0) +
-	       elf_bytes_memory(&o->debug_frame) + (o->symbols ? symbols_memory(o->symbols) : 0);
+	return skeleton_memory(o) + debug + elf_bytes_memory(&o->debug_frame) +
+	       (o->symbols ? symbols_memory(o->symbols) : 0);
 }
 
 size_t objects_memory(const struct objects *os)
@@ -246,6 +272,11 @@ void objects_count_cut(struct objects *os)
 	os->n_cut++;
 }
 
+void objects_count_refused(struct objects *os)
+{
+	os->refused++;
+}
+
 void objects_touch(struct object *o)
 {
 	o->last_used = ++o->owner->clock;
@@ -259,6 +290,14 @@ static void drop_symbols(struct object *o)
 	o->is_spent = symbols_is_spent(o->symbols);
 	symbols_free(o->symbols);
 	o->symbols = NULL;
+	o->dropped_ns = clock_ns(CLOCK_MONOTONIC);
+}
+
+void objects_drop_others(struct objects *os, const struct object *keep)
+{
+	for (size_t i = 0; i < os->n; i++)
+		if (os->list[i] != keep)
+			drop_symbols(os->list[i]);
 }
 
 static struct object *least_used(const struct objects *os, const struct object *keep)
@@ -292,12 +331,20 @@ void objects_trim(struct objects *os, const struct object *keep)
 void objects_flush(struct objects *os)
 {
 	name_cache_flush(os->names);
-	for (size_t i = 0; i < os->n; i++)
-		drop_symbols(os->list[i]);
+	objects_drop_others(os, NULL);
+}
+
+static uint64_t room_memory(const struct objects *os)
+{
+	return os->options.memory ? os->options.memory : UINT64_MAX;
 }
 
 void objects_limit(struct objects *os, uint64_t memory)
 {
-	if (!os->options.memory || memory < os->options.memory)
-		os->options.memory = memory;
+	uint64_t used = room_memory(os) - os->room.memory;
+
+	if (os->options.memory && memory >= os->options.memory)
+		return;
+	os->options.memory = memory;
+	os->room.memory = memory > used ? memory - used : 0;
 }

@@ -29,10 +29,12 @@ struct object {
 	bool is_debug_searched;
 	struct elf_bytes debug_frame; /* when it had to be decompressed */
 	bool is_cut;
-	bool is_spent;		 /* its DWARF cost too much work once: not read again */
-	struct symbols *symbols; /* NULL: not asked yet, or dropped to save memory */
-	uint64_t last_used;	 /* of the owner's clock */
-	struct object *next;	 /* of the same hash */
+	bool is_spent;		      /* its DWARF cost too much work once: not read again */
+	bool is_too_large;	      /* not even all of the room is enough for its symbols */
+	struct symbols *symbols;      /* NULL: not asked yet, or dropped to save memory */
+	uint64_t dropped_ns, read_ns; /* when they were dropped last; how long reading took */
+	uint64_t last_used;	      /* of the owner's clock */
+	struct object *next;	      /* of the same hash */
 };
 
 /* Reads the headers. 0, -EBADMSG, -ENOTSUP, -ENOMEM. */
@@ -41,10 +43,13 @@ void object_free(struct object *o);
 
 struct name_cache *objects_names(struct objects *os);
 void objects_count_cut(struct objects *os);
+void objects_count_refused(struct objects *os);
 /* How debug files are searched for below a root. */
 struct debug_search objects_search(struct objects *os, int root_fd);
 uint64_t objects_memory_cap(const struct objects *os);
 struct elf_room *objects_room(struct objects *os);
+/* Drops the symbols of all but one. */
+void objects_drop_others(struct objects *os, const struct object *keep);
 /* Its symbols are in use. */
 void objects_touch(struct object *o);
 /* Drops symbols of the least recently used objects, and cached names, while memory is over the cap;

@@ -14,8 +14,9 @@
 
 struct plt;
 
-/* 0; -ENOENT no stubs; -ENOMEM. Names are borrowed from the file. */
-int plt_new(const struct elf_file *ef, struct plt **out);
+/* The memory is the room's (NULL: no limit), which has to stay as long as the plt; names are
+   borrowed from the file. 0; -ENOENT no stubs; -E2BIG too many, or no room for them; -ENOMEM. */
+int plt_new(const struct elf_file *ef, struct elf_room *room, struct plt **out);
 void plt_free(struct plt *p);
 /* The function that the stub at an address jumps to; NULL when there is none. */
 const char *plt_find(const struct plt *p, uint64_t vaddr, uint64_t *start, uint64_t *size);

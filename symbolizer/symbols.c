@@ -2,6 +2,7 @@
 #include "symbolizer/symbols.h"
 
 #include <elf.h>
+#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -17,7 +18,7 @@
 
 #define MAX_FOLDED 3 /* names shown of functions that share their code with another */
 #define MAX_NAME 4096
-#define MAX_MINIDEBUG (64 << 20)
+#define MAX_MINIDEBUG (128 << 20) /* with the dictionary */
 #define N_DWARF_SECTIONS 9
 
 enum table { TABLE_SYMTAB, TABLE_DEBUG_FILE, TABLE_MINIDEBUG, TABLE_DYNSYM, N_TABLES };
@@ -29,7 +30,7 @@ struct unpacked { /* the DWARF of one file, with its sections */
 
 struct symbols {
 	struct symtab *tables[N_TABLES];
-	bool is_spent;
+	bool is_spent, is_short;
 	bool is_whole; /* a table has the private functions too */
 	struct function_ranges ranges;
 	struct plt *plt;
@@ -64,9 +65,9 @@ static void text_bounds(const struct elf_file *ef, uint64_t *start, uint64_t *en
 }
 
 /* The DWARF in ef for code of text, or for an alternate file (no text); u->dwarf stays NULL when
-   there is none that can be used. */
-static void unpack(struct unpacked *u, const struct elf_file *ef, const struct elf_file *text,
-		   struct dwarf *alt, struct elf_room *room)
+   there is none that can be used. -E2BIG: a section found no room. */
+static int unpack(struct unpacked *u, const struct elf_file *ef, const struct elf_file *text,
+		  struct dwarf *alt, struct elf_room *room)
 {
 	static const char *const names[N_DWARF_SECTIONS] = {
 		".debug_info",	   ".debug_abbrev",   ".debug_str",
@@ -78,15 +79,21 @@ static void unpack(struct unpacked *u, const struct elf_file *ef, const struct e
 		&in.info,   &in.abbrev,	  &in.str,  &in.line,	     &in.line_str,
 		&in.ranges, &in.rnglists, &in.addr, &in.str_offsets,
 	};
+	int is_short = 0;
 
 	if (text)
 		text_bounds(text, &in.text_start, &in.text_end);
 	for (size_t i = 0; i < N_DWARF_SECTIONS; i++) {
-		if (elf_file_bytes(ef, names[i], room, &u->sections[i]) < 0 && i < 2 && text)
-			return;
+		int err = elf_file_bytes(ef, names[i], room, &u->sections[i]);
+
+		if (err == -E2BIG)
+			is_short = err;
+		if (err < 0 && i < 2 && text)
+			return is_short;
 		*sections[i] = (struct dwarf_section){ u->sections[i].data, u->sections[i].len };
 	}
 	dwarf_new(&in, &u->dwarf);
+	return is_short;
 }
 
 static void unpacked_deinit(struct unpacked *u, struct elf_room *room)
@@ -106,35 +113,47 @@ static size_t unpacked_memory(const struct unpacked *u)
 	return n;
 }
 
+/* Remembers what there was no room for. */
+static void note(struct symbols *s, int err)
+{
+	s->is_short |= err == -E2BIG;
+}
+
 static void open_dwarf(struct symbols *s, const struct symbols_input *in)
 {
-	bool is_own = elf_file_section(in->elf, ".debug_info") || !in->debug->map;
+	bool is_own = elf_file_section(in->elf, ".debug_info", NULL) || !in->debug->map;
 	const struct elf_file *ef = is_own ? in->elf : &in->debug->elf;
 
 	if (!debug_file_find_alt(&in->search, ef, is_own ? in->path : in->debug->path,
 				 &s->alt_file))
-		unpack(&s->alt, &s->alt_file.elf, NULL, NULL, in->room);
-	unpack(&s->main, ef, in->elf, s->alt.dwarf, in->room);
+		note(s, unpack(&s->alt, &s->alt_file.elf, NULL, NULL, in->room));
+	note(s, unpack(&s->main, ef, in->elf, s->alt.dwarf, in->room));
 	if (!s->main.dwarf)
 		unpacked_deinit(&s->main, in->room);
 }
 
 static void open_minidebug(struct symbols *s, const struct elf_file *ef)
 {
+	size_t max = s->room->memory < MAX_MINIDEBUG ? s->room->memory : MAX_MINIDEBUG;
 	struct elf_bytes bytes = { 0 };
+	int err;
 
-	if (elf_file_bytes(ef, ".gnu_debugdata", NULL, &bytes) < 0 ||
-	    minidebug_unpack(bytes.data, bytes.len, MAX_MINIDEBUG, &s->minidebug,
-			     &s->minidebug_len) < 0)
+	if (elf_file_bytes(ef, ".gnu_debugdata", NULL, &bytes) < 0)
 		return;
+	err = minidebug_unpack(bytes.data, bytes.len, max, &s->minidebug, &s->minidebug_len);
+	note(s, err);
+	if (err < 0)
+		return;
+	elf_room_take(s->room, s->minidebug_len); /* no more than max */
 	if (!elf_file_init(&s->minidebug_elf, s->minidebug, s->minidebug_len))
-		symtab_new(&s->minidebug_elf, ".symtab", &s->tables[TABLE_MINIDEBUG]);
+		note(s, symtab_new(&s->minidebug_elf, ".symtab", s->room,
+				   &s->tables[TABLE_MINIDEBUG]));
 }
 
 static void name_source(struct symbols *s, const struct symbols_input *in)
 {
 	bool from_debug = in->debug->map && (s->tables[TABLE_DEBUG_FILE] || s->main.dwarf) &&
-			  !elf_file_section(in->elf, ".debug_info");
+			  !elf_file_section(in->elf, ".debug_info", NULL);
 
 	if (from_debug)
 		snprintf(s->source, sizeof(s->source), "debug file %s", in->debug->path);
@@ -157,18 +176,19 @@ struct symbols *symbols_new(const struct symbols_input *in)
 	s->is_spent = in->is_spent;
 	if (!in->is_spent)
 		open_dwarf(s, in);
-	symtab_new(in->elf, ".symtab", &s->tables[TABLE_SYMTAB]);
+	note(s, symtab_new(in->elf, ".symtab", s->room, &s->tables[TABLE_SYMTAB]));
 	if (in->debug->map)
-		symtab_new(&in->debug->elf, ".symtab", &s->tables[TABLE_DEBUG_FILE]);
+		note(s,
+		     symtab_new(&in->debug->elf, ".symtab", s->room, &s->tables[TABLE_DEBUG_FILE]));
 	if (!s->tables[TABLE_SYMTAB] && !s->tables[TABLE_DEBUG_FILE])
 		open_minidebug(s, in->elf);
 	/* A .symtab has all that .dynsym has, and the private ones. */
 	if (!s->tables[TABLE_SYMTAB] && !s->tables[TABLE_DEBUG_FILE])
-		symtab_new(in->elf, ".dynsym", &s->tables[TABLE_DYNSYM]);
+		note(s, symtab_new(in->elf, ".dynsym", s->room, &s->tables[TABLE_DYNSYM]));
 	for (size_t i = 0; i < TABLE_DYNSYM; i++)
 		s->is_whole |= s->tables[i] && symtab_is_whole(s->tables[i]);
 	function_ranges_init(&s->ranges, in->elf);
-	plt_new(in->elf, &s->plt);
+	note(s, plt_new(in->elf, s->room, &s->plt));
 	name_source(s, in);
 	return s;
 }
@@ -184,6 +204,7 @@ void symbols_free(struct symbols *s)
 	unpacked_deinit(&s->alt, s->room);
 	debug_file_deinit(&s->alt_file);
 	elf_file_deinit(&s->minidebug_elf);
+	elf_room_give(s->room, s->minidebug_len);
 	free(s->minidebug);
 	free(s);
 }
@@ -380,6 +401,11 @@ bool symbols_is_spent(const struct symbols *s)
 {
 	return s->is_spent || (s->main.dwarf && dwarf_is_spent(s->main.dwarf)) ||
 	       (s->alt.dwarf && dwarf_is_spent(s->alt.dwarf));
+}
+
+bool symbols_is_short(const struct symbols *s)
+{
+	return s->is_short;
 }
 
 bool symbols_is_cut(const struct symbols *s)

@@ -26,7 +26,7 @@ struct symbols_input {
 	const struct debug_file *debug; /* of the object; .map NULL when there is none */
 	struct debug_search search;	/* for an alternate debug file */
 	const char *path;
-	struct elf_room *room; /* for decompressed sections; shared by all objects */
+	struct elf_room *room; /* for what is unpacked and the tables; shared by all objects */
 	uint64_t memory;       /* cap for what is unpacked or built; 0 is none */
 	bool is_spent;	       /* as symbols_is_spent() said before: do without DWARF */
 };
@@ -43,6 +43,8 @@ bool symbols_function(struct symbols *s, uint64_t vaddr, uint64_t *start, uint64
 const char *symbols_source(const struct symbols *s);
 /* Has its DWARF cost more work than it may? */
 bool symbols_is_spent(const struct symbols *s);
+/* Is something missing because the room was too small for it? */
+bool symbols_is_short(const struct symbols *s);
 /* Was its alternate debug file cut while it is mapped? */
 bool symbols_is_cut(const struct symbols *s);
 size_t symbols_memory(const struct symbols *s);

@@ -16,7 +16,9 @@
 #define MAX_COMPARED                                                                              \
 	256 /* bytes of a name that choose between aliases: a file can hold millions of long ones \
 	     */
-#define MAX_NESTING 64 /* how far back an enclosing function is looked for */
+#define MAX_SHOWN 4096	   /* bytes in which names that are shown side by side have to differ */
+#define MAX_NESTING 64	   /* how far back an enclosing function is looked for */
+#define MAX_NAME (2 << 20) /* longer ones are none: a name is gone through at each lookup */
 
 enum rank { /* of a binding; lower is better */
 	    RANK_GLOBAL,
@@ -36,6 +38,7 @@ struct entry {
 struct symtab {
 	struct entry *entries;
 	size_t n, cap;
+	struct elf_room *room; /* of the entries */
 	const char *strings;
 	size_t strings_len;
 	bool has_versions; /* the library defines symbol versions */
@@ -46,6 +49,10 @@ struct table { /* where a symbol table lies in its file */
 	const struct elf_file *ef;
 	const void *symbols, *strings;
 	size_t symbols_len, strings_len;
+	/* The section of the last symbol: most are of one. */
+	uint16_t shndx;
+	bool has_section;
+	struct elf_section section;
 };
 
 struct raw_symbol {
@@ -57,17 +64,21 @@ struct raw_symbol {
 
 static bool table_find(const struct elf_file *ef, const char *section, struct table *t)
 {
-	const struct elf_section *s = elf_file_section(ef, section);
+	struct elf_section s, strings;
+	const char *last;
+	size_t tail;
 
 	*t = (struct table){ .ef = ef };
-	if (!s || s->link >= ef->n_sections || (s->flags & SHF_COMPRESSED))
+	if (!elf_file_section(ef, section, &s) || (s.flags & SHF_COMPRESSED) ||
+	    !elf_file_section_at(ef, s.link, &strings))
 		return false;
-	if (!elf_file_raw(ef, s, &t->symbols, &t->symbols_len) ||
-	    !elf_file_raw(ef, &ef->sections[s->link], &t->strings, &t->strings_len))
+	if (!elf_file_raw(ef, &s, &t->symbols, &t->symbols_len) ||
+	    !elf_file_raw(ef, &strings, &t->strings, &t->strings_len))
 		return false;
 	/* A string that does not end inside the table is cut off with its symbol. */
-	while (t->strings_len && ((const char *)t->strings)[t->strings_len - 1])
-		t->strings_len--;
+	tail = t->strings_len < MAX_NAME ? t->strings_len : MAX_NAME;
+	last = memrchr((const char *)t->strings + t->strings_len - tail, 0, tail);
+	t->strings_len = last ? (size_t)(last - (const char *)t->strings) + 1 : 0;
 	return t->strings_len && t->symbols_len / sizeof(Elf64_Sym) <= MAX_SYMBOLS;
 }
 
@@ -84,13 +95,25 @@ static struct raw_symbol read_symbol(struct reader *r)
 	return s;
 }
 
-static bool is_code(const struct elf_file *ef, uint16_t shndx)
+/* A symbol's section, or NULL. */
+static const struct elf_section *section_of(struct table *t, uint16_t shndx)
 {
-	return shndx < ef->n_sections && (ef->sections[shndx].flags & SHF_EXECINSTR);
+	if (!t->has_section || t->shndx != shndx) {
+		t->has_section = elf_file_section_at(t->ef, shndx, &t->section);
+		t->shndx = shndx;
+	}
+	return t->has_section ? &t->section : NULL;
+}
+
+static bool is_code(struct table *t, uint16_t shndx)
+{
+	const struct elf_section *s = section_of(t, shndx);
+
+	return s && s->flags & SHF_EXECINSTR;
 }
 
 /* The rank of a symbol that is a function, or -1. */
-static int rank_of(const struct elf_file *ef, const struct raw_symbol *s, const char *name)
+static int rank_of(struct table *t, const struct raw_symbol *s, const char *name)
 {
 	int type = ELF64_ST_TYPE(s->info), bind = ELF64_ST_BIND(s->info);
 	int rank = bind == STB_LOCAL ? RANK_LOCAL : bind == STB_WEAK ? RANK_WEAK : RANK_GLOBAL;
@@ -100,15 +123,15 @@ static int rank_of(const struct elf_file *ef, const struct raw_symbol *s, const 
 	if (type == STT_FUNC || type == STT_GNU_IFUNC)
 		return rank | (s->size ? 0 : RANK_UNSIZED);
 	/* $x and .L names are the assembler's own marks. */
-	if (type == STT_NOTYPE && is_code(ef, s->shndx) && *name != '$' && *name != '.')
+	if (type == STT_NOTYPE && is_code(t, s->shndx) && *name != '$' && *name != '.')
 		return rank | RANK_LABEL | RANK_UNSIZED;
 	return -1;
 }
 
 /* Bytes from a value to the end of its section, the most a function there can have. */
-static uint64_t room_of(const struct elf_file *ef, const struct raw_symbol *s)
+static uint64_t extent_of(struct table *t, const struct raw_symbol *s)
 {
-	const struct elf_section *sec = s->shndx < ef->n_sections ? &ef->sections[s->shndx] : NULL;
+	const struct elf_section *sec = section_of(t, s->shndx);
 	uint64_t skip = sec ? s->value - sec->vaddr : 0;
 
 	if (!sec || s->value < sec->vaddr || skip >= sec->size)
@@ -116,15 +139,47 @@ static uint64_t room_of(const struct elf_file *ef, const struct raw_symbol *s)
 	return sec->size - skip;
 }
 
-static int add_entry(struct symtab *t, const struct elf_file *ef, const struct raw_symbol *s,
-		     int rank)
+/* More room for entries; a quarter of what there is, as what a doubling takes more may be the
+   budget's. */
+static int grow(struct symtab *t)
 {
-	uint64_t room = room_of(ef, s), size = s->size && s->size < room ? s->size : room;
+	size_t more = t->cap / 4 + 256;
+	struct entry *larger;
+
+	if (!elf_room_take(t->room, more * sizeof(*larger)))
+		return -E2BIG;
+	larger = reallocarray(t->entries, t->cap + more, sizeof(*larger));
+	if (!larger) {
+		elf_room_give(t->room, more * sizeof(*larger));
+		return -ENOMEM;
+	}
+	t->entries = larger;
+	t->cap += more;
+	return 0;
+}
+
+static void shrink(struct symtab *t)
+{
+	struct entry *exact = realloc(t->entries, t->n * sizeof(*exact));
+
+	if (!exact)
+		return;
+	elf_room_give(t->room, (t->cap - t->n) * sizeof(*exact));
+	t->entries = exact;
+	t->cap = t->n;
+}
+
+static int add_entry(struct symtab *t, struct table *table, const struct raw_symbol *s, int rank)
+{
+	uint64_t extent = extent_of(table, s),
+		 size = s->size && s->size < extent ? s->size : extent;
+	int err;
 
 	if (!size || t->n >= MAX_FUNCTIONS)
 		return 0;
-	if (ARRAY_RESERVE(t->entries, t->cap, t->n) < 0)
-		return -ENOMEM;
+	err = t->n == t->cap ? grow(t) : 0;
+	if (err < 0)
+		return err;
 	t->entries[t->n++] =
 		(struct entry){ .addr = s->value,
 				.rank = (uint8_t)rank,
@@ -133,12 +188,21 @@ static int add_entry(struct symtab *t, const struct elf_file *ef, const struct r
 	return 0;
 }
 
+static size_t leading_underscores(const char *name)
+{
+	size_t n = 0;
+
+	while (n < MAX_COMPARED && name[n] == '_')
+		n++;
+	return n;
+}
+
 static size_t underscores(const char *name)
 {
 	/* Mangled names begin with _Z or _R; those underscores say nothing. */
 	if (name[0] == '_' && (name[1] == 'Z' || name[1] == 'R'))
 		return 0;
-	return strspn(name, "_");
+	return leading_underscores(name);
 }
 
 static int compare_names(const char *x, const char *y, int rank_x, int rank_y)
@@ -155,7 +219,8 @@ static int compare_names(const char *x, const char *y, int rank_x, int rank_y)
 	return strncmp(x, y, MAX_COMPARED);
 }
 
-/* By address; at one address the name that is shown comes last, where a lookup finds it. */
+/* By address; at one address the name that is shown comes last, where a lookup finds it. In a hurry
+   all are equal, so that sorting ends. */
 static int compare_entries(const void *a, const void *b, void *strings)
 {
 	const struct entry *x = a, *y = b;
@@ -163,6 +228,8 @@ static int compare_entries(const void *a, const void *b, void *strings)
 	unsigned int kind_x = x->rank & ~(unsigned int)RANK_MASK,
 		     kind_y = y->rank & ~(unsigned int)RANK_MASK;
 
+	if (hurry_is_on())
+		return 0;
 	if (x->addr != y->addr)
 		return x->addr < y->addr ? -1 : 1;
 	if (kind_x != kind_y)
@@ -172,6 +239,21 @@ static int compare_entries(const void *a, const void *b, void *strings)
 		return x->size > y->size ? -1 : 1;
 	return compare_names(names + y->name, names + x->name, y->rank & RANK_MASK,
 			     x->rank & RANK_MASK);
+}
+
+/* qsort_r() takes as much memory again for the time it takes. */
+static void sort(struct symtab *t)
+{
+	size_t len = t->n * sizeof(*t->entries);
+
+	if (!elf_room_take(t->room, len)) {
+		array_sort_in_place(t->entries, t->n, sizeof(*t->entries), compare_entries,
+				    (void *)(uintptr_t)t->strings);
+		return;
+	}
+	qsort_r(t->entries, t->n, sizeof(*t->entries), compare_entries,
+		(void *)(uintptr_t)t->strings);
+	elf_room_give(t->room, len);
 }
 
 /* Symbols without a size end where the next function begins; labels also at the next label. */
@@ -195,12 +277,13 @@ static void close_unsized(struct symtab *t)
 	}
 }
 
-static int fill(struct symtab *t, const struct table *table)
+static int fill(struct symtab *t, struct table *table)
 {
 	struct reader r;
+	int err = 0;
 
 	reader_init(&r, table->symbols, table->symbols_len);
-	while (reader_left(&r) >= sizeof(Elf64_Sym)) {
+	while (!err && reader_left(&r) >= sizeof(Elf64_Sym)) {
 		struct raw_symbol s = read_symbol(&r);
 		int rank;
 
@@ -208,20 +291,20 @@ static int fill(struct symtab *t, const struct table *table)
 			return -EINTR;
 		if (s.name >= table->strings_len)
 			continue;
-		rank = rank_of(table->ef, &s, t->strings + s.name);
+		rank = rank_of(table, &s, t->strings + s.name);
 		/* `strip -x` leaves no private function. */
 		t->is_whole |= rank >= 0 && (rank & RANK_MASK) == RANK_LOCAL;
-		if (rank >= 0 && add_entry(t, table->ef, &s, rank) < 0)
-			return -ENOMEM;
+		if (rank >= 0)
+			err = add_entry(t, table, &s, rank);
 	}
-	return t->n ? 0 : -ENOENT;
+	return err ? err : t->n ? 0 : -ENOENT;
 }
 
-int symtab_new(const struct elf_file *ef, const char *section, struct symtab **out)
+int symtab_new(const struct elf_file *ef, const char *section, struct elf_room *room,
+	       struct symtab **out)
 {
 	struct table table;
 	struct symtab *t;
-	struct entry *exact;
 	int err;
 
 	if (!table_find(ef, section, &table))
@@ -231,18 +314,18 @@ int symtab_new(const struct elf_file *ef, const char *section, struct symtab **o
 		return -ENOMEM;
 	t->strings = table.strings;
 	t->strings_len = table.strings_len;
-	t->has_versions = elf_file_section(ef, ".gnu.version_d");
+	t->room = room;
+	t->has_versions = elf_file_section(ef, ".gnu.version_d", NULL);
 	err = fill(t, &table);
+	if (!err) {
+		shrink(t);
+		sort(t);
+		err = hurry_is_on() ? -EINTR : 0;
+	}
 	if (err < 0) {
 		symtab_free(t);
 		return err;
 	}
-	exact = realloc(t->entries, t->n * sizeof(*exact));
-	if (exact)
-		t->entries = exact;
-	t->cap = t->n;
-	qsort_r(t->entries, t->n, sizeof(*t->entries), compare_entries,
-		(void *)(uintptr_t)t->strings);
 	close_unsized(t);
 	*out = t;
 	return 0;
@@ -252,6 +335,7 @@ void symtab_free(struct symtab *t)
 {
 	if (!t)
 		return;
+	elf_room_give(t->room, t->cap * sizeof(*t->entries));
 	free(t->entries);
 	free(t);
 }
@@ -269,6 +353,14 @@ size_t symtab_count(const struct symtab *t)
 size_t symtab_memory(const struct symtab *t)
 {
 	return t->cap * sizeof(*t->entries) + sizeof(*t);
+}
+
+/* Bytes in which its name has to end. */
+static size_t bytes_of_name(const struct symtab *t, const struct entry *e)
+{
+	size_t left = t->strings_len - e->name;
+
+	return left < MAX_NAME ? left : MAX_NAME;
 }
 
 /* How many entries begin at or below the address. */
@@ -305,7 +397,7 @@ bool symtab_find(const struct symtab *t, uint64_t vaddr, struct symbol *out)
 		if (!(e->rank & RANK_UNSIZED))
 			break;
 	}
-	if (!best)
+	if (!best || !memchr(t->strings + best->name, 0, bytes_of_name(t, best)))
 		return false;
 	*out = (struct symbol){ .name = t->strings + best->name,
 				.start = best->addr,
@@ -318,8 +410,8 @@ bool symtab_find(const struct symtab *t, uint64_t vaddr, struct symbol *out)
 /* One name is the other, but for underscores before it or a prefix or suffix (fopen, fopen64). */
 static bool is_same_base(const char *a, const char *b)
 {
-	a += strspn(a, "_");
-	b += strspn(b, "_");
+	a += leading_underscores(a);
+	b += leading_underscores(b);
 	if (strnlen(a, MAX_COMPARED) == MAX_COMPARED || strnlen(b, MAX_COMPARED) == MAX_COMPARED)
 		return false;
 	return strstr(a, b) || strstr(b, a);
@@ -335,7 +427,7 @@ static bool is_alias(const struct symtab *t, const struct entry *a, const struct
 {
 	const char *x = t->strings + a->name, *y = t->strings + b->name;
 
-	if (!strcmp(x, y))
+	if (!strncmp(x, y, MAX_SHOWN))
 		return true;
 	/* C++ templates and Rust functions are weak or local by nature and are never renamed by
 	 * hand. */
@@ -358,7 +450,7 @@ size_t symtab_folded(const struct symtab *t, const struct symbol *s, const char 
 		if (e->addr != shown->addr)
 			break;
 		if (e->size == shown->size && !(e->rank & (RANK_LABEL | RANK_UNSIZED)) &&
-		    !is_alias(t, shown, e))
+		    !is_alias(t, shown, e) && memchr(t->strings + e->name, 0, bytes_of_name(t, e)))
 			names[n++] = t->strings + e->name;
 	}
 	return n;
@@ -374,7 +466,7 @@ bool symtab_by_name(const struct elf_file *ef, const char *section, const char *
 	if (!table_find(ef, section, &table))
 		return false;
 	reader_init(&r, table.symbols, table.symbols_len);
-	while (reader_left(&r) >= sizeof(Elf64_Sym)) {
+	while (reader_left(&r) >= sizeof(Elf64_Sym) && !hurry_is_on()) {
 		struct raw_symbol s = read_symbol(&r);
 		const char *found;
 

@@ -29,8 +29,11 @@ struct symbol {
 	uint32_t index;	      /* for symtab_aliases() */
 };
 
-/* section is ".symtab" or ".dynsym". 0; -ENOENT no such table or no functions in it; -ENOMEM. */
-int symtab_new(const struct elf_file *ef, const char *section, struct symtab **out);
+/* section is ".symtab" or ".dynsym"; the memory is the room's (NULL: no limit), which has to stay
+   as long as the table. 0; -ENOENT no such table or no functions in it; -E2BIG no room; -ENOMEM;
+   -EINTR in a hurry. */
+int symtab_new(const struct elf_file *ef, const char *section, struct elf_room *room,
+	       struct symtab **out);
 void symtab_free(struct symtab *t);
 bool symtab_find(const struct symtab *t, uint64_t vaddr, struct symbol *out);
 /* Does a function (no label) begin in (after, vaddr]? */

@@ -25,9 +25,7 @@ def start_weft(pid):
 def stop(path, child):
     child.kill()
     child.wait()
-    for name in (path, path + ".tmp"):
-        if os.path.exists(name):
-            os.unlink(name)
+    os.unlink(path)
 
 
 def time_to_first_tick(pid):

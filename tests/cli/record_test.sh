@@ -80,6 +80,7 @@ claim "CMD that cannot be run is 126" $?
 
 "$work/$name" 60 & bee=$!
 pids="$pids $bee"
+await_exec $bee $name
 run record -p $bee -d 0.5 -o "$out"
 [ $status = 0 ] && says out burn_cpu && says err "wrote $out"
 claim "a running process is sampled; the table goes to stdout" $?
@@ -90,6 +91,7 @@ run record -p $name -d 0.5 -o "$work/%c-%p.pb.gz"
 claim "a name finds it, and patterns name the file" $?
 "$work/$name" 60 & other=$!
 pids="$pids $other"
+await_exec $other $name
 run record -p $name -d 0.5 -o "$out"
 [ $status = 4 ] && says err "2 processes are named $name" && says err " $bee " && says err " $other "
 claim "a name of two processes lists both" $?
@@ -150,12 +152,18 @@ claim "-a samples it too" $?
 run record -p $bee -d 0.5 --kernel-only -o "$out"
 [ $status = 0 ] && ! grep -q burn_cpu "$work/out" && { [ -s "$work/out" ] || says err "outside of the kernel"; }
 claim "--kernel-only leaves its functions out" $?
+run record -a -F 1 -o "$out" -- true
+[ $status = 0 ] && ! says err "no target" && { says err "try a higher --freq" || ! says err "0 samples"; }
+claim "-a with a command too short for a tick: what to do instead" $?
 run record -p $bee -d 0.5 -q -o "$out"
 [ $status = 0 ] && [ ! -s "$work/out" ] && [ ! -s "$work/err" ]
 claim "-q says nothing" $?
 "$weft" record -p $bee -d 0.5 -o - 2>"$work/err" | "$weft" report - >"$work/out"
 says out burn_cpu && says err "wrote to stdout" && says err "Cum%  Name"
 claim "-o - writes the profile to stdout and the table to stderr" $?
+"$weft" record -o - -F 997 -- sh -c "echo said; $work/$name 0.5" 2>"$work/err" >"$out"
+[ $? = 0 ] && says err said && [ "$(samples "$out")" -ge 5 ] && ! gzip -dc "$out" | grep -aq '^said$'
+claim "with -o - CMD's stdout goes to stderr, and the profile is whole" $?
 run record -p $bee -d 0.5 --stats -o "$out"
 [ $status = 0 ] && says err "program cpu_tick: " && says err "ns a sample" && says err "s per million samples" && says err "peak memory" &&
 	says err "written: $(stat -c %s "$out") bytes" && says err "the first sample came after"
@@ -173,6 +181,18 @@ for signal in INT TERM HUP; do
 	[ $? = 0 ] && [ -s "$out" ] && says out burn_cpu
 	claim "SIG$signal stops, writes and exits with 0" $?
 done
+rm -f "$out"
+trap '' HUP
+record_behind -p $bee -d 2 -o "$out"
+trap - HUP
+sleep 0.5
+kill -HUP $recorder
+wait $recorder
+[ $? = 0 ] && grep -qE 'samples in 2\.[0-9] s' "$work/err"
+claim "under nohup a hang-up does not end it" $?
+(trap '' HUP; exec "$weft" record -o "$out" -- sh -c 'kill -HUP $$; exit 7') >"$work/out" 2>"$work/err"
+[ $? = 7 ]
+claim "and CMD inherits that" $?
 # Two at once may arrive as one.
 for try in 1 2 3 4 5 6 7 8 9; do
 	record_behind -p $bee -o "$out"
@@ -197,6 +217,7 @@ claim "SIGTERM to weft ends the command that it started" $?
 
 sleep 60 & sleeper=$!
 pids="$pids $sleeper"
+await_exec $sleeper sleep
 run record -p $sleeper -d 0.5 -o "$out"
 [ $status = 0 ] && grep -qE "0 samples: pid $sleeper \(sleep\) used 0\.00 s CPU in [0-9.]+ s \(it was asleep\)" "$work/err"
 claim "a target that slept is said to have slept" $?
@@ -281,10 +302,11 @@ int main(int argc, char **argv)
 }
 C
 ${CC:-cc} -O1 -g -o "$work/stacks" "$work/stacks.c" || exit 1
-run record --memory 23M -d 0.3 -o "$out" -- "$work/stacks" 1
-[ $status = 2 ] && says err "at least 24M"
+least=$("$weft" doctor | sed -nE 's/^ok +memory budget .* ([0-9]+) MiB at least.*/\1/p')
+run record --memory $((least - 1))M -d 0.3 -o "$out" -- "$work/stacks" 1
+[ $status = 2 ] && says err "at least $least"M
 claim "a memory budget in which weft does not run is refused, and the least is said" $?
-run record --memory 24M -F 9999 -o "$out" --stats -- "$work/stacks" 3
+run record --memory ${least}M -F 9999 -o "$out" --stats -- "$work/stacks" 3
 sampled=$(gzip -dc "$out" | grep -ao 'ticks.sampled [0-9]*,' | tr -dc 0-9)
 over=$("$weft" report --sample-type samples "$out" | awk '/over memory budget/ { print $1; exit }')
 echo "# $over of $sampled samples over the budget; $(grep -o 'peak memory: [0-9.]* MiB' "$work/err")"

@@ -39,11 +39,28 @@ if command -v setpriv >/dev/null; then
 		[ $status = 3 ] && grep -q "^NO .*CAP_${cap^^}" "$work/out"
 		claim "doctor names CAP_${cap^^}" $?
 	done
+	if "$weft" doctor | grep -q "all six that weft uses"; then
+		run record -a -d 0.3 -o "$work/x.pb.gz"
+		[ $status = 0 ] && ! says err CAP_
+		claim "record with all of them says nothing of capabilities" $?
+	else
+		skip "record with all of them says nothing of capabilities" "they are not all there"
+	fi
 	for cap in sys_ptrace dac_read_search checkpoint_restore syslog; do
 		within setpriv --bounding-set=-$cap,-sys_admin --inh-caps=-$cap,-sys_admin "$weft" doctor
 		[ $status = 1 ] && grep -q "^part .*CAP_${cap^^}" "$work/out"
 		claim "doctor names CAP_${cap^^}, without which it can in part" $?
+		within setpriv --bounding-set=-$cap,-sys_admin --inh-caps=-$cap,-sys_admin "$weft" record -a -d 0.3 -o "$work/x.pb.gz"
+		[ $status = 0 ] && grep -qE "^weft: CAP_${cap^^} is missing: [a-z]" "$work/err" &&
+			[ "$(grep -c 'is missing:' "$work/err")" = 1 ]
+		claim "record without CAP_${cap^^} says what that costs, and samples" $?
 	done
+	if [ "$(cat /proc/sys/kernel/kptr_restrict)" = 1 ] || [ "$(cat /proc/sys/kernel/perf_event_paranoid)" -gt 1 ]; then
+		says err "kernel functions have no names: CAP_SYSLOG is missing"
+		claim "without names of kernel functions CAP_SYSLOG is named" $?
+	else
+		skip "without names of kernel functions CAP_SYSLOG is named" "this kernel shows its addresses to everybody"
+	fi
 else
 	skip "missing capabilities are named" "no setpriv here"
 fi
@@ -81,6 +98,7 @@ done
 [ $? = 1 ] && says err "cannot write to stdout"
 claim "a stdout that is full: exit 1" $?
 
+rm -f "$work/x.pb.gz"
 run record -p 2147483000 -d 0.3 -o "$work/x.pb.gz"
 [ $status = 4 ] && says err 2147483000 && [ ! -e "$work/x.pb.gz" ]
 claim "no such pid: exit 4" $?

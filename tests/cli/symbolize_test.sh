@@ -38,6 +38,15 @@ cp /bin/true "$work/quiet"
 run symbolize "$work/raw.pb.gz" -o "$work/wrong.pb.gz"
 [ $status = 0 ] && says err "its build id is another one" && "$weft" report "$work/wrong.pb.gz" | grep -qF 'quiet+0x'
 claim "another program at the same path gives no wrong names" $?
+rm "$work/quiet"
+mkfifo "$work/quiet"
+# Who opens the other end lets this one go on.
+(echo >"$work/quiet"; echo opened >"$work/opened") & writer=$!
+run symbolize "$work/raw.pb.gz" -o "$work/fifo.pb.gz"
+[ $status = 0 ] && says err "no regular file" && [ ! -e "$work/opened" ]
+claim "a FIFO at the path is not opened" $?
+kill $writer
+wait $writer 2>/dev/null
 run symbolize "$work/raw.pb.gz" -o "$work/no/such/dir.pb.gz"
 [ $status = 1 ] && says err "cannot write"
 claim "an output that cannot be written is said" $?

@@ -61,6 +61,15 @@ await_recording() {
 	done
 }
 
+# await_exec PID NAME: until the process that the shell forked is the program NAME; not for ever
+await_exec() {
+	local try
+	for try in $(seq 300); do
+		[ "$(cat /proc/$1/comm 2>/dev/null)" = "${2:0:15}" ] && return
+		sleep 0.05
+	done
+}
+
 # says FILE TEXT: the text is a part of the file
 says() {
 	grep -qsF -- "$2" "$work/$1"

@@ -4,6 +4,7 @@
 The code at its place in the file stays as it is, so each of them can still be run. Prints a line for
 each: name, offset of work_in_file in the file.
 """
+import lzma
 import random
 import struct
 import subprocess
@@ -42,15 +43,75 @@ class Elf:
         raise KeyError(name)
 
 
-def many_sections(elf, _):
+def add_sections(elf, made):
+    """65,500 sections: those there are, and made(i) for each of the others."""
     n = 65500
     headers = bytearray(struct.pack("<IIQQQQIIQQ", 0, 0, 0, 0, 0, n, elf.shstrndx, 0, 0, 0))
     for i in range(1, n):
-        fields = elf.section(i if i < elf.shnum else elf.find(".text"))
-        headers += struct.pack("<IIQQQQIIQQ", *fields)
+        headers += struct.pack("<IIQQQQIIQQ", *(elf.section(i) if i < elf.shnum else made(i)))
     struct.pack_into("<Q", elf.data, 40, len(elf.data))
     struct.pack_into("<HH", elf.data, 60, 0, 0xffff)
     elf.data += headers
+
+
+def many_sections(elf, _):
+    text = elf.section(elf.find(".text"))
+    add_sections(elf, lambda i: text)
+
+
+def add_names(elf, names):
+    """Puts names behind those of the sections; where they begin."""
+    strings = elf.section(elf.shstrndx)
+    old = bytes(elf.data[strings[4]:strings[4] + strings[5]])
+    strings[4], strings[5] = len(elf.data), len(old) + len(names)
+    elf.put_section(elf.shstrndx, strings)
+    elf.data += old + names
+    return len(old)
+
+
+def put_bytes(elf, section, data):
+    """Gives a section other bytes."""
+    fields = elf.section(section)
+    fields[4], fields[5] = len(elf.data), len(data)
+    elf.data += data
+    elf.put_section(section, fields)
+
+
+def long_names(elf, _):
+    """Each name is 32 MB long."""
+    text, at = elf.section(elf.find(".text")), add_names(elf, b"a" * (32 << 20))
+    add_sections(elf, lambda i: [at + i] + text[1:])
+
+
+def same_notes(elf, _):
+    """All sections are the same million of notes."""
+    at, size = len(elf.data), 12 << 20
+    elf.data += bytes(size)
+    add_sections(elf, lambda i: [0, 7, 0, 0, at, size, 0, 0, 4, 0])
+
+
+def same_relocations(elf, _):
+    at, size, symbols = len(elf.data), 24 * 500000, elf.find(".dynsym")
+    elf.data += bytes(size)
+    add_sections(elf, lambda i: [0, 4, 0, 0, at, size, symbols, 0, 8, 24])
+
+
+def bomb(elf, _):
+    """MiniDebugInfo of 60 MB of zeros, and no symbols."""
+    i = elf.find(".symtab")
+    put_bytes(elf, i, lzma.compress(bytes(60 << 20), preset=6))
+    s = elf.section(i)
+    s[0], s[1] = add_names(elf, b".gnu_debugdata\0"), 1
+    elf.put_section(i, s)
+
+
+def many_functions(elf, _):
+    """2 M functions of 16 bytes."""
+    i = elf.find(".symtab")
+    text = elf.section(elf.find(".text"))
+    symbol, code = struct.Struct("<IBBHQQ"), elf.find(".text")
+    symbols = b"".join(symbol.pack(1, 2, 0, code, text[3] + 16 * k, 16) for k in range(2000000))
+    put_bytes(elf, i, symbols)
 
 
 def overlapping_segments(elf, _):
@@ -138,6 +199,7 @@ def cut(elf, _):
 
 CASES = {
     "sections": many_sections, "overlap": overlapping_segments, "sparse": huge_sections, "rows": many_rows,
+    "names": long_names, "notes": same_notes, "rela": same_relocations, "bomb": bomb, "functions": many_functions,
     "debuglink": debug_link, "cut": cut, "eh_frame": noise_in(".eh_frame"), "symbols": noise_in(".symtab", ".strtab"),
     "dwarf": noise_in(".debug_info", ".debug_line", ".debug_abbrev", ".debug_str"),
     **{f"noise{i}": noise for i in range(6)},

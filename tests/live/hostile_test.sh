@@ -115,7 +115,8 @@ for line in open(work + "/x.json", encoding="utf-8"):
     elif "work_in_file" in functions or any(f.startswith("aaaaaaaa") for f in functions):
         named[name] = named.get(name, 0) + weight
 unsampled = [n for n in names.values() if n not in total]
-unnamed = [n for n in names.values() if n in ("good", "fifo", "device", "sections", "debuglink", "dwarf", "long")
+unnamed = [n for n in names.values() if n in ("good", "fifo", "device", "sections", "debuglink", "dwarf", "long", "names", "notes",
+                                     "rela", "bomb", "functions")
            and named.get(n, 0) < 0.9 * total.get(n, 0)]
 print("samples:", total, "in work_in_file:", named)
 print("not sampled:", unsampled, "without names:", unnamed, "honest ones wrong:", wrong)
@@ -134,5 +135,10 @@ claim "  while no stack is given up" $?
 # While a table of 3 M rows (12 MB) is made, samples wait: up to a tenth of the budget more.
 MEMORY_MB=55 batch sections overlap sparse rows
 batch debuglink cut eh_frame symbols dwarf long
+batch names notes rela bomb functions
+grep -q 'symbols.refused' "$work/said_by_weft"
+claim "  and says that symbols were refused" $?
+! grep -q 'memory.over_budget' "$work/said_by_weft"
+claim "  while no stack is given up" $?
 batch noise0 noise1 noise2 noise3 noise4 noise5
 finish

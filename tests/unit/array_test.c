@@ -67,9 +67,45 @@ static void count_up_to_agrees_with_counting(void **state)
 	}
 }
 
+static int compare_items(const void *a, const void *b, void *n_calls)
+{
+	const struct item *x = a, *y = b;
+
+	++*(size_t *)n_calls;
+	return x->key < y->key ? -1 : x->key > y->key;
+}
+
+static void arrays_are_sorted_in_place(void **state)
+{
+	struct item items[300];
+	size_t n_calls;
+
+	(void)state;
+	for (size_t n = 0; n <= 300; n++) {
+		uint64_t sum = 0;
+
+		for (uint32_t i = 0; i < n; i++) {
+			uint64_t key = n % 3 ? i * UINT32_C(2654435761) % (n + 1) : n - i;
+
+			items[i] = (struct item){ (uint32_t)key, key };
+			sum += key;
+		}
+		n_calls = 0;
+		array_sort_in_place(items, n, sizeof(*items), compare_items, &n_calls);
+		assert_in_range(n_calls, 0, 2 * n * 10);
+		for (size_t i = 0; i < n; i++) {
+			assert_true(!i || items[i - 1].key <= items[i].key);
+			assert_int_equal(items[i].first, items[i].key);
+			sum -= items[i].key;
+		}
+		assert_int_equal(sum, 0);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(arrays_are_sorted_in_place),
 		cmocka_unit_test(elements_stay_while_an_array_grows),
 		cmocka_unit_test(array_that_cannot_grow_is_as_it_was),
 		cmocka_unit_test(count_up_to_agrees_with_counting),

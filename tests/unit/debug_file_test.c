@@ -385,6 +385,66 @@ static void large_compressed_sections_are_no_memory_of_ours(void **state)
 	filemap_free(map);
 }
 
+/* Looks for a debug file by an object's link; the build id is not in it. */
+static int find_summed(struct compiled *c, const char *name, struct debug_sums *sums,
+		       uint64_t *refused)
+{
+	static const char *const none[] = { NULL };
+	const struct debug_search search = {
+		.dirs = none, .root_fd = -1, .refused = refused, .sums = sums
+	};
+	struct debug_file found = { 0 };
+	struct filemap *map;
+	struct elf_file elf;
+	char path[128];
+	int fd, err = 0;
+
+	snprintf(path, sizeof(path), "%s/bin/%s", c->dir, name);
+	fd = open(path, O_RDONLY | O_CLOEXEC);
+	map = filemap_new(fd, &err);
+	close(fd);
+	assert_non_null(map);
+	assert_int_equal(elf_file_init(&elf, filemap_data(map), filemap_len(map)), 0);
+	err = debug_file_find(&search, &elf, path, &found);
+	debug_file_deinit(&found);
+	elf_file_deinit(&elf);
+	filemap_free(map);
+	return err;
+}
+
+static void what_is_summed_up_for_crcs_is_bounded(void **state)
+{
+	struct debug_sums sums = { 0 };
+	struct compiled *c = *state;
+	uint64_t refused = 0, len;
+
+	/* Two programs that name one debug file, and one with the wrong CRC of it. */
+	if (!build(c, "cp bin/a.so bin/b.so && cp a.debug bin/ && "
+		      "cp bin/a.debug bin/c.debug && printf x >>bin/c.debug && "
+		      "objcopy --remove-section .gnu_debuglink bin/a.so bin/c.so && "
+		      "objcopy --add-gnu-debuglink=bin/c.debug bin/c.so && printf y >>bin/c.debug"))
+		skip();
+	assert_int_equal(find_summed(c, "a.so", &sums, &refused), 0);
+	len = sums.n_bytes;
+	assert_in_range(len, 100, 1 << 20);
+	assert_int_equal(find_summed(c, "b.so", &sums, &refused), 0);
+	assert_int_equal(find_summed(c, "a.so", &sums, &refused), 0);
+	assert_int_equal(sums.n_bytes, len);
+	assert_int_equal(refused, 0);
+	for (uint64_t i = 1; i < 4; i++) {
+		assert_int_equal(find_summed(c, "c.so", &sums, &refused), -ENOENT);
+		assert_int_equal(refused, i);
+		assert_int_equal(sums.n_bytes, 2 * len + 2);
+	}
+	/* What was summed up before is known, nothing else is summed up any more. */
+	sums.n_bytes = UINT64_C(2) << 30;
+	assert_int_equal(find_summed(c, "a.so", &sums, &refused), 0);
+	assert_int_equal(refused, 3);
+	sums.n = 0;
+	assert_int_equal(find_summed(c, "a.so", &sums, &refused), -ENOENT);
+	assert_int_equal(refused, 4);
+}
+
 #define TEST(f) cmocka_unit_test_setup_teardown(f, compiled_setup, compiled_teardown)
 
 int main(void)
@@ -397,6 +457,7 @@ int main(void)
 		TEST(another_root_is_searched_without_leaving_it),
 		TEST(dwz_files_complete_debug_files),
 		TEST(large_compressed_sections_are_no_memory_of_ours),
+		TEST(what_is_summed_up_for_crcs_is_bounded),
 		TEST(servers_are_asked_only_when_that_is_switched_on),
 	};
 

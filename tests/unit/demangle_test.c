@@ -9,6 +9,9 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 #include "core/scoped.h"
 #include "symbolizer/demangle.h"
@@ -232,6 +235,29 @@ static void hostile_names_do_not_exhaust_the_stack(void **state)
 	assert_null(demangle(name));
 }
 
+/* In a process of its own: its end would be a signal. */
+static void a_small_stack_is_enough(void **state)
+{
+	char name[9000];
+	int status;
+
+	(void)state;
+	repeat(stpcpy(name, "_Z1f"), "P", 8000);
+	strcat(name, "i");
+	if (!fork()) {
+		struct rlimit small = { 512 << 10, 512 << 10 };
+		SCOPED(free) char *plain = NULL;
+
+		setrlimit(RLIMIT_STACK, &small);
+		if (demangle(name))
+			_exit(1);
+		plain = demangle("_ZN3foo3barEi");
+		_exit(!plain);
+	}
+	assert_true(wait(&status) > 0);
+	assert_int_equal(status, 0);
+}
+
 static void survives_mutation(void **state)
 {
 	static const char *const good[] = {
@@ -264,6 +290,7 @@ static void survives_mutation(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(a_small_stack_is_enough), /* first: a stack that grew stays */
 		cmocka_unit_test(cpp_names_have_their_parameters),
 		cmocka_unit_test(clone_suffixes_stay_visible),
 		cmocka_unit_test(rust_hashes_are_dropped),

@@ -205,9 +205,9 @@ static void a_machine_with_a_counter_can_count_cycles(void **state)
 		const char *line;
 	} cases[] = {
 		{ { "/sys/bus/event_source/devices/cpu/type", "4\n" },
-		  "ok    hardware cycles      there, for `-e cycles`\n" },
+		  "ok    hardware cycles      there; `-e cpu` does without\n" },
 		{ { "/sys/bus/event_source/devices/cpu_core/type", "4\n" },
-		  "ok    hardware cycles      there, for `-e cycles`\n" },
+		  "ok    hardware cycles      there; `-e cpu` does without\n" },
 		{ { "/sys/bus/event_source/devices/software/type", "1\n" },
 		  "ok    hardware cycles      none (virtual machine?); `-e cpu` does without\n" },
 	};
@@ -220,6 +220,35 @@ static void a_machine_with_a_counter_can_count_cycles(void **state)
 		assert_int_equal(status, EXIT_OK);
 		if (!strstr(text, cases[i].line))
 			fail_msg("no line\n%s in\n%s", cases[i].line, text);
+		free(text);
+	}
+}
+
+static void the_memory_budget_fits_the_cpus(void **state)
+{
+	static const struct {
+		const char *possible, *online, *line;
+	} cases[] = {
+		{ "0-1\n", "0-1\n", "48 MiB by default, 24 MiB at least, for 2 CPUs\n" },
+		{ "0-127\n", "0-127\n", "74 MiB by default, 37 MiB at least, for 128 CPUs\n" },
+		{ "0-239\n", "0-1,3\n", "64 MiB by default, 32 MiB at least, for 3 CPUs\n" },
+		{ "nonsense\n", "0\n", "the number of CPUs cannot be seen\n" },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		const struct file files[] = {
+			{ "/sys/devices/system/cpu/possible", cases[i].possible },
+			{ "/sys/devices/system/cpu/online", cases[i].online },
+		};
+		char line[128];
+		int status;
+		char *text = doctor_on(files, 2, false, &status);
+
+		snprintf(line, sizeof(line), "ok    memory budget        %s", cases[i].line);
+		if (!strstr(text, line))
+			fail_msg("no line\n%s in\n%s", line, text);
+		assert_int_equal(status, EXIT_OK);
 		free(text);
 	}
 }
@@ -300,6 +329,7 @@ int main(void)
 		cmocka_unit_test(a_healthy_machine_can_be_profiled),
 		cmocka_unit_test(every_fault_has_its_line),
 		cmocka_unit_test(a_machine_with_a_counter_can_count_cycles),
+		cmocka_unit_test(the_memory_budget_fits_the_cpus),
 		cmocka_unit_test(a_kernel_name_cannot_write_to_the_terminal),
 		cmocka_unit_test(json_says_the_same),
 		cmocka_unit_test(a_process_shows_its_program_and_symbols),

@@ -325,6 +325,7 @@ static void survives_mutation_of(struct compiled *c, const char *command)
 	struct sections s = { .start = 1 };
 	char path[128];
 	struct filemap *map;
+	struct elf_section text;
 	struct elf_file elf;
 	int fd, err = 0;
 
@@ -336,8 +337,9 @@ static void survives_mutation_of(struct compiled *c, const char *command)
 	map = filemap_new(fd, &err);
 	close(fd);
 	assert_int_equal(elf_file_init(&elf, filemap_data(map), filemap_len(map)), 0);
-	s.start = elf_file_section(&elf, ".text")->vaddr;
-	s.end = s.start + elf_file_section(&elf, ".text")->size;
+	assert_true(elf_file_section(&elf, ".text", &text));
+	s.start = text.vaddr;
+	s.end = s.start + text.size;
 	for (size_t i = 0; i < 7; i++)
 		elf_file_bytes(&elf, names[i], NULL, &s.bytes[i]);
 	for (size_t i = 0; i < 7; i++) {

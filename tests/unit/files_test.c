@@ -288,6 +288,39 @@ static void chroot_is_never_left(void **state)
 	stop(pid);
 }
 
+/* Its file was opened before, for somebody outside. */
+static void absolute_link_out_of_a_chroot_is_not_followed_to_a_known_file(void **state)
+{
+	struct fixture *f = *state;
+	struct process_event ev;
+	char root[64], command[256], outside[64];
+	struct mapping *m;
+	pid_t pid;
+
+	if (geteuid())
+		skip();
+	snprintf(root, sizeof(root), "%s/root", f->dir);
+	snprintf(outside, sizeof(outside), "%s/outside/x.so", f->dir);
+	snprintf(command, sizeof(command),
+		 "cd %s && mkdir root outside && cp " SLEEP " outside/x.so && "
+		 "ln -s %s/outside root/lib",
+		 f->dir, f->dir);
+	assert_int_equal(system(command), 0);
+	ev = event_of(f, getpid(), outside, outside);
+	assert_non_null(find(f, getpid()));
+	apply(f, ev);
+	m = process_mapping(f->ps, find(f, getpid()), ev.start);
+	assert_non_null(m->object);
+	pid = start(map_below_chroot, root);
+	assert_non_null(find(f, pid));
+	ev.pid = pid;
+	ev.name = "/lib/x.so";
+	apply(f, ev);
+	m = process_mapping(f->ps, find(f, pid), ev.start);
+	assert_null(m->object);
+	stop(pid);
+}
+
 static void hide_by_mount(void *dir)
 {
 	char command[128];
@@ -419,6 +452,7 @@ int main(void)
 		PROCESS_TEST(replaced_file_is_not_taken_for_the_one_that_ran),
 		PROCESS_TEST(program_that_is_gone_is_opened_below_its_parents_root),
 		PROCESS_TEST(chroot_is_never_left),
+		PROCESS_TEST(absolute_link_out_of_a_chroot_is_not_followed_to_a_known_file),
 		PROCESS_TEST(file_of_another_mount_namespace_is_its_own),
 		PROCESS_TEST(program_on_an_overlay_is_opened),
 		PROCESS_TEST(inode_of_a_program_that_ended_may_be_anothers_now),

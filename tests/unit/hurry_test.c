@@ -20,13 +20,18 @@
 #include <sys/time.h>
 #include <time.h>
 #include <unistd.h>
+#include <zstd.h>
 
 #include "core/hurry.h"
 #include "core/scoped.h"
 #include "symbolizer/dwarf.h"
+#include "symbolizer/elf_file.h"
 #include "symbolizer/jit_symbols.h"
 #include "symbolizer/jitdump.h"
 #include "symbolizer/perf_map.h"
+#include "symbolizer/plt.h"
+#include "symbolizer/symtab.h"
+#include "tests/unit/elf_image.h"
 #include "unwinders/cfi.h"
 #include "unwinders/table.h"
 
@@ -86,6 +91,7 @@ static const uint8_t abbrevs[] = {
 };
 
 struct work {
+	struct elf_image elf;
 	struct bytes info, line, eh_frame, dump;
 	struct dwarf_input dwarf;
 	char dir[64];
@@ -257,6 +263,96 @@ static void read_tables(struct work *w)
 	unwind_table_deinit(&table);
 }
 
+static void make_symbols(struct work *w)
+{
+	image_init(&w->elf);
+	image_functions(&w->elf, 2000000, "\0.symtab", 9);
+}
+
+static void read_symbols(struct work *w)
+{
+	struct symtab *t = NULL;
+	struct elf_file elf;
+
+	if (!elf_file_init(&elf, w->elf.data, w->elf.len))
+		symtab_new(&elf, ".symtab", NULL, &t);
+	symtab_free(t);
+	elf_file_deinit(&elf);
+}
+
+/* Names of one byte, which are compared with more of them. */
+static void make_sections(struct work *w)
+{
+	image_init(&w->elf);
+	for (int i = 0; i < 65000; i++)
+		image_section(&w->elf, 1, SHT_PROGBITS, 0, 0, 1, 0);
+	image_finish(&w->elf, image_bytes(&w->elf, 0, SHT_STRTAB, "\0a", 3, 0));
+}
+
+static void read_sections(struct work *w)
+{
+	struct elf_file elf;
+
+	if (!elf_file_init(&elf, w->elf.data, w->elf.len))
+		for (int i = 0; i < 300; i++)
+			elf_file_section(&elf, "b", NULL);
+	elf_file_deinit(&elf);
+}
+
+static void make_relocations(struct work *w)
+{
+	size_t len = sizeof(Elf64_Rela) * 1000000;
+	uint32_t strings, symbols;
+	uint64_t at;
+
+	image_init(&w->elf);
+	strings = image_bytes(&w->elf, 0, SHT_STRTAB, "", 1, 0);
+	symbols = image_bytes(&w->elf, 0, SHT_DYNSYM, NULL, sizeof(Elf64_Sym), strings);
+	at = image_add(&w->elf, NULL, len);
+	for (int i = 0; i < 1000; i++)
+		image_section(&w->elf, 0, SHT_RELA, 0, at, len, symbols);
+	image_finish(&w->elf, 0);
+}
+
+static void read_relocations(struct work *w)
+{
+	struct plt *p = NULL;
+	struct elf_file elf;
+
+	if (!elf_file_init(&elf, w->elf.data, w->elf.len) && !plt_new(&elf, NULL, &p))
+		plt_free(p);
+	elf_file_deinit(&elf);
+}
+
+static void make_zstd(struct work *w)
+{
+	size_t len = 200 << 20, cap = ZSTD_compressBound(len);
+	Elf64_Chdr h = { .ch_type = 2, .ch_size = len, .ch_addralign = 1 };
+	void *plain = calloc(1, len), *packed = malloc(cap);
+	size_t packed_len = ZSTD_compress(packed, cap, plain, len, 1);
+	uint64_t at;
+
+	image_init(&w->elf);
+	at = image_add(&w->elf, &h, sizeof(h));
+	image_add(&w->elf, packed, packed_len);
+	image_section(&w->elf, 1, SHT_PROGBITS, SHF_COMPRESSED, at, sizeof(h) + packed_len, 0);
+	image_finish(&w->elf, image_bytes(&w->elf, 0, SHT_STRTAB, "\0z", 3, 0));
+	free(plain);
+	free(packed);
+}
+
+static void read_zstd(struct work *w)
+{
+	struct elf_room room = { .memory = 256 << 20 };
+	struct elf_bytes bytes = { 0 };
+	struct elf_file elf;
+
+	if (!elf_file_init(&elf, w->elf.data, w->elf.len))
+		elf_file_bytes(&elf, "z", &room, &bytes);
+	elf_bytes_deinit(&bytes, &room);
+	elf_file_deinit(&elf);
+}
+
 static void on_timer(int sig)
 {
 	(void)sig;
@@ -298,6 +394,10 @@ static void the_second_interrupt_ends_every_reader(void **state)
 		{ "perf map", make_map, read_map },
 		{ "jitdump", make_dump, read_dump },
 		{ "unwind table", make_tables, read_tables },
+		{ "symbol table", make_symbols, read_symbols },
+		{ "sections", make_sections, read_sections },
+		{ "relocations", make_relocations, read_relocations },
+		{ "section packed by zstd", make_zstd, read_zstd },
 	};
 
 	(void)state;
@@ -315,6 +415,7 @@ static void the_second_interrupt_ends_every_reader(void **state)
 		       (unsigned int)(part / 1000));
 		assert_in_range(whole, 30000, UINT32_MAX);  /* or it says nothing */
 		assert_in_range(part, 0, whole / 2 + 8000); /* timers tick every 4 ms or 10 */
+		image_deinit(&w.elf);
 		free(w.info.data);
 		free(w.line.data);
 		free(w.eh_frame.data);

@@ -74,6 +74,34 @@ static void the_second_is_heard_by_whoever_is_busy(void **state)
 	assert_int_equal(WEXITSTATUS(status), true);
 }
 
+/* As under nohup. */
+static void what_was_ignored_stays_ignored(void **state)
+{
+	static const int signals[] = { SIGHUP, SIGTERM, SIGHUP, SIGHUP };
+	int status;
+
+	(void)state;
+	signal(SIGHUP, SIG_IGN);
+	status = end_of(signals, 4);
+	signal(SIGHUP, SIG_DFL);
+	assert_true(WIFEXITED(status));
+	assert_int_equal(WEXITSTATUS(status), 1);
+}
+
+/* As in the background of a script. */
+static void where_interrupts_were_ignored_sent_ones_are_heard(void **state)
+{
+	static const int signals[] = { SIGINT };
+	int status;
+
+	(void)state;
+	signal(SIGINT, SIG_IGN);
+	status = end_of(signals, 1);
+	signal(SIGINT, SIG_DFL);
+	assert_true(WIFEXITED(status));
+	assert_int_equal(WEXITSTATUS(status), 1);
+}
+
 static void a_signal_of_a_process_was_not_typed(void **state)
 {
 	(void)state;
@@ -89,6 +117,8 @@ int main(void)
 		cmocka_unit_test(two_interrupts_are_counted),
 		cmocka_unit_test(the_third_ends_the_process_by_its_signal),
 		cmocka_unit_test(the_second_is_heard_by_whoever_is_busy),
+		cmocka_unit_test(what_was_ignored_stays_ignored),
+		cmocka_unit_test(where_interrupts_were_ignored_sent_ones_are_heard),
 		cmocka_unit_test(a_signal_of_a_process_was_not_typed),
 	};
 

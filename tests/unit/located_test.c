@@ -117,11 +117,63 @@ static void links_are_followed_below_the_root_or_refused(void **state)
 	assert_int_equal(rmdir(dir), 0);
 }
 
+static void known_files_are_found_without_following_any_link(void **state)
+{
+	static const struct {
+		const char *path;
+		int err;
+	} cases[] = {
+		{ "/real/x", 0 },	  { "../real/x", 0 },	    { "/inside/x", -ELOOP },
+		{ "/out/x", -ELOOP },	  { "/real/link", -ELOOP }, { "/none", -ENOENT },
+		{ "/real/x/", -ENOTDIR }, { "", -ENOENT },
+	};
+	char dir[] = "/tmp/weft-located-XXXXXX", command[256];
+
+	(void)state;
+	assert_non_null(mkdtemp(dir));
+	snprintf(command, sizeof(command),
+		 "cd %s && mkdir real && touch real/x && ln -s real inside && ln -s /tmp out && "
+		 "ln -s x real/link",
+		 dir);
+	assert_int_equal(system(command), 0);
+	SCOPED(close) int root = open(dir, O_PATH | O_DIRECTORY);
+	for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
+		int located = located_known(root, cases[i].path);
+
+		/* What the kernel has forgotten meanwhile may be there. */
+		if (located != -EAGAIN)
+			assert_int_equal(located < 0 ? located : 0, cases[i].err);
+		if (located >= 0)
+			close(located);
+	}
+	snprintf(command, sizeof(command), "rm -rf %s", dir);
+	assert_int_equal(system(command), 0);
+}
+
+static void own_paths_follow_links_but_those_of_proc(void **state)
+{
+	char dir[] = "/tmp/weft-located-XXXXXX", path[64];
+	int located;
+
+	(void)state;
+	assert_non_null(mkdtemp(dir));
+	snprintf(path, sizeof(path), "%s/x", dir);
+	assert_int_equal(symlink("/etc/passwd", path), 0);
+	located = located_own(path);
+	assert_true(located >= 0);
+	close(located);
+	assert_int_equal(located_own("/proc/self/exe"), -ELOOP);
+	assert_int_equal(remove(path), 0);
+	assert_int_equal(rmdir(dir), 0);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(only_regular_files_are_opened),
 		cmocka_unit_test(links_are_followed_below_the_root_or_refused),
+		cmocka_unit_test(known_files_are_found_without_following_any_link),
+		cmocka_unit_test(own_paths_follow_links_but_those_of_proc),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

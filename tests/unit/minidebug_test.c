@@ -12,6 +12,8 @@
 #include "symbolizer/minidebug.h"
 #include "tests/unit/compiled.h"
 
+#define MAX_LEN (2 << 20)
+
 static uint8_t *pack(const void *bytes, size_t len, size_t *out_len)
 {
 	size_t cap = lzma_stream_buffer_bound(len);
@@ -38,7 +40,7 @@ static void what_was_packed_is_unpacked(void **state)
 		for (size_t k = 0; k < lens[i]; k++)
 			bytes[k] = (uint8_t)(k * k >> 3);
 		xz = pack(bytes, lens[i], &xz_len);
-		assert_int_equal(minidebug_unpack(xz, xz_len, 1 << 20, &out, &len), 0);
+		assert_int_equal(minidebug_unpack(xz, xz_len, MAX_LEN, &out, &len), 0);
 		assert_int_equal(len, lens[i]);
 		assert_memory_equal(out, bytes, len + 1);
 	}
@@ -54,7 +56,7 @@ static void a_bomb_is_refused(void **state)
 	(void)state;
 	xz = pack(zeros, 8 << 20, &xz_len);
 	assert_true(xz_len < 8192);
-	assert_int_equal(minidebug_unpack(xz, xz_len, 1 << 20, &out, &len), -E2BIG);
+	assert_int_equal(minidebug_unpack(xz, xz_len, MAX_LEN, &out, &len), -E2BIG);
 }
 
 static void survives_mutation(void **state)
@@ -70,7 +72,7 @@ static void survives_mutation(void **state)
 		void *out;
 
 		memcpy(copy, xz, cut);
-		assert_true(minidebug_unpack(copy, cut, 1 << 20, &out, &len) < 0);
+		assert_true(minidebug_unpack(copy, cut, MAX_LEN, &out, &len) < 0);
 	}
 	for (size_t bit = 0; bit < 8 * xz_len; bit++) {
 		SCOPED(free) uint8_t *copy = malloc(xz_len);
@@ -78,7 +80,7 @@ static void survives_mutation(void **state)
 
 		memcpy(copy, xz, xz_len);
 		copy[bit / 8] ^= (uint8_t)(1 << bit % 8);
-		minidebug_unpack(copy, xz_len, 1 << 20, &out, &len);
+		minidebug_unpack(copy, xz_len, MAX_LEN, &out, &len);
 	}
 }
 

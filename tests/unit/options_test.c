@@ -198,6 +198,8 @@ static void mistakes_are_explained(void **state)
 		{ ON_RECORD, "-p 0", "--pid 0: not a number from 1" },
 		{ ON_RECORD, "-p 99999999999", "--pid 99999999999: not a number from 1" },
 		{ ON_RECORD, "-p 1,,2", "--pid ,2: an empty name in the list" },
+		{ ON_RECORD, "-p -1", "--pid -1: not a number from 1, and no name begins so" },
+		{ ON_REPORT, "--top --tree", "--top and --tree: a report has one view" },
 		{ ON_RECORD, "--tid sleep", "--tid sleep: not a number from 1" },
 		{ ON_RECORD, "--memory lots",
 		  "--memory lots: not a size such as 65536, 64K or 48M" },

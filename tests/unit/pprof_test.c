@@ -380,7 +380,7 @@ static char *raw_by_go(const struct profile *p)
 	FILE *pipe;
 
 	close(mkstemp(path));
-	assert_int_equal(exporter_write_file(exporter_by_name("pprof"), p, path), 0);
+	assert_int_equal(exporter_write_file(exporter_by_name("pprof"), p, path, false), 0);
 	snprintf(command, sizeof(command), "go tool pprof -symbolize=none -raw %s 2>&1", path);
 	pipe = popen(command, "r");
 	assert_non_null(pipe);

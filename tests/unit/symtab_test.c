@@ -211,7 +211,7 @@ static bool open_table(struct table *t, const char *path, const char *section)
 
 	*t = (struct table){ .map = fd < 0 ? NULL : filemap_new(fd, &err) };
 	return t->map && !elf_file_init(&t->elf, filemap_data(t->map), filemap_len(t->map)) &&
-	       !symtab_new(&t->elf, section, &t->symtab);
+	       !symtab_new(&t->elf, section, NULL, &t->symtab);
 }
 
 static void close_table(struct table *t)
@@ -300,7 +300,7 @@ static void ask_damaged(const uint8_t *data, size_t len)
 
 	if (elf_file_init(&elf, data, len) < 0)
 		return;
-	if (!symtab_new(&elf, ".symtab", &t))
+	if (!symtab_new(&elf, ".symtab", NULL, &t))
 		for (uint64_t vaddr = 0; vaddr < 0x3000; vaddr += 0x40)
 			if (symtab_find(t, vaddr, &s))
 				symtab_folded(t, &s, folded, 4);
