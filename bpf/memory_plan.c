@@ -4,8 +4,7 @@
 #define KIB UINT64_C(1024)
 #define MIB (1024 * KIB)
 
-/* scratches and python_scratches of maps.bpf.h; a per-CPU value may have 32 KiB at most. */
-#define SCRATCH_LEN (64 * KIB)
+#define SCRATCH_LEN (56 * KIB) /* 32 of scratches, 24 of python_scratches: maps.bpf.h */
 #define PAGE_LEN (4 * KIB)     /* before each side-band buffer */
 
 /* A storm of 2,000 execs a second writes about 4 MB/s: the largest lasts for 130 ms of it on one

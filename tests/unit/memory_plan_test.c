@@ -56,8 +56,8 @@ static void the_least_and_the_default_grow_with_the_machine(void **state)
 		int n_possible, n_online;
 		uint64_t least;
 	} cases[] = {
-		{ 1, 1, 24 },	{ 2, 2, 24 },	  { 10, 10, 24 },   { 11, 11, 25 },
-		{ 32, 32, 27 }, { 128, 128, 37 }, { 512, 512, 77 }, { 240, 2, 32 },
+		{ 1, 1, 24 },	{ 2, 2, 24 },	  { 8, 8, 24 },	    { 9, 9, 25 },
+		{ 32, 32, 28 }, { 128, 128, 40 }, { 512, 512, 90 }, { 240, 2, 38 },
 	};
 
 	(void)state;
