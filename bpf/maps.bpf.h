@@ -130,6 +130,8 @@ struct python_scratch {
 	struct wire_python_frame frames[MAX_PYTHON_FRAMES]; /* follow the record on the wire too */
 };
 
+_Static_assert(sizeof(struct python_scratch) <= 24 * 1024, "as memory_plan.c counts it");
+
 struct {
 	__uint(type, BPF_MAP_TYPE_PERCPU_ARRAY);
 	__uint(max_entries, 1);
