@@ -57,7 +57,7 @@ static __always_inline __u64 python_last_entries(struct python_tasks *t,
 	count = PYTHON_AT(bytes, __u64, p->keys_count);
 	if (!indices || count > 1ULL << PYTHON_KEYS_MAX_LOG2)
 		return 0;
-	n = count < MAX_CURRENT_TASKS ? count : MAX_CURRENT_TASKS;
+	n = count < MAX_CURRENT_ENTRIES ? count : MAX_CURRENT_ENTRIES;
 	len = n * sizeof(t->entries[0]);
 	OPAQUE(len);
 	if (!len || len > sizeof(t->entries) ||
@@ -81,7 +81,7 @@ static __always_inline void python_tasks_begin(struct python_tasks *t,
 		return;
 	}
 	n = python_last_entries(t, p, bytes);
-	for (__u64 i = 0; i < MAX_CURRENT_TASKS; i++)
+	for (__u64 i = 0; i < MAX_CURRENT_ENTRIES; i++)
 		if (i < n)
 			python_tasks_add(t, p, t->entries[i].value);
 }

@@ -5,9 +5,11 @@
 
 #include <linux/types.h>
 
-/* A dict keeps places of what was taken out until it is full: with one or two loops there are five
-   at most, and further ones are threads of their own that run loops at this moment. */
-#define MAX_CURRENT_TASKS 8
+/* Threads that execute a task at the same moment. */
+#define MAX_CURRENT_TASKS 12
+/* A dict keeps the places of what was taken out until it is full: with one loop it has up to 5
+   entries, with two up to 10 (from 3.11 on), with six to ten up to 21. */
+#define MAX_CURRENT_ENTRIES 21
 
 struct python_dict_entry {
 	__u64 hash, key, value;
@@ -17,7 +19,7 @@ struct python_tasks {
 	__u64 n; /* tasks that loops execute, whichever thread's */
 	__u64 tasks[MAX_CURRENT_TASKS], coros[MAX_CURRENT_TASKS];
 	__u64 task, coro; /* whose coroutine is on this thread's stack; 0: none yet */
-	struct python_dict_entry entries[MAX_CURRENT_TASKS];
+	struct python_dict_entry entries[MAX_CURRENT_ENTRIES];
 };
 
 #endif

@@ -217,20 +217,38 @@ static void the_dict_has_other_threads_tasks_and_free_places(void **state)
 {
 	(void)state;
 	for (unsigned int minor = OLDEST; minor <= 13; minor++) {
-		uint64_t coro = make_thread(&world, minor), tasks[12] = { 0 };
+		uint64_t coro = make_thread(&world, minor), tasks[30] = { 0 };
 		struct python_asyncio a = { 0 };
 
 		tasks[9] = world_task(&world, coro, 0, "red");
-		tasks[3] = tasks[10] =
+		tasks[8] = tasks[28] =
 			world_task(&world, world_coroutine(&world, "other", 0), 0, "other");
-		execute(&world, &a, 12, tasks);
+		execute(&world, &a, 30, tasks);
 		assert_string_equal(label(&world, &a), minor == 7 ? "parent" : "red");
 		/* Nobody looks further back than it is worth. */
-		tasks[2] = tasks[9];
+		tasks[8] = tasks[9];
 		tasks[9] = 0;
-		execute(&world, &a, 12, tasks);
+		execute(&world, &a, 30, tasks);
 		assert_string_equal(label(&world, &a), "");
 	}
+}
+
+static void more_tasks_than_threads_can_have_are_left_out(void **state)
+{
+	uint64_t coro = make_thread(&world, 12), tasks[MAX_CURRENT_ENTRIES], other;
+	struct python_asyncio a = { 0 };
+
+	(void)state;
+	other = world_task(&world, world_coroutine(&world, "other", 0), 0, "other");
+	for (size_t i = 0; i < MAX_CURRENT_ENTRIES; i++)
+		tasks[i] = other;
+	tasks[MAX_CURRENT_TASKS - 1] = world_task(&world, coro, 0, "red");
+	execute(&world, &a, MAX_CURRENT_ENTRIES, tasks);
+	assert_string_equal(label(&world, &a), "red");
+	tasks[MAX_CURRENT_TASKS] = tasks[MAX_CURRENT_TASKS - 1];
+	tasks[MAX_CURRENT_TASKS - 1] = other;
+	execute(&world, &a, MAX_CURRENT_ENTRIES, tasks);
+	assert_string_equal(label(&world, &a), "");
 }
 
 static void asyncio_is_found_when_it_is_imported(void **state)
@@ -390,6 +408,7 @@ int main(void)
 		cmocka_unit_test(the_task_on_the_stack_is_found_in_every_version),
 		cmocka_unit_test(a_task_that_is_not_on_the_stack_is_none),
 		cmocka_unit_test(the_dict_has_other_threads_tasks_and_free_places),
+		cmocka_unit_test(more_tasks_than_threads_can_have_are_left_out),
 		cmocka_unit_test(asyncio_is_found_when_it_is_imported),
 		cmocka_unit_test(names_are_what_they_were_when_copied),
 		cmocka_unit_test(a_lie_in_memory_is_no_task),

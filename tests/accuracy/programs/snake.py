@@ -203,6 +203,14 @@ async def step_{0}(rounds, pause):
     for i in range(rounds):
         await inner_{0}()
         await pause(0)
+
+def hash_{0}(sha256, data):
+    return sha256(data).digest()
+
+async def block_{0}(rounds, pause, *how):
+    for i in range(rounds):
+        hash_{0}(*how)
+        await pause(0)
 """
 owners = {}
 
@@ -212,15 +220,15 @@ def own(functions, name):
         owners.setdefault(function.__name__, set()).add(name)
 
 
-def colour(name):
+def colour(name, parts=("spin", "inner", "step")):
     functions = {}
     exec(COLOUR.format(name), functions)
-    return [functions[part + "_" + name] for part in ("spin", "inner", "step")]
+    return [functions[part + "_" + name] for part in parts]
 
 
-def task_of(loop, functions, coroutine, name):
+def task_of(loop, functions, coroutine, name, make=None):
     """3.7 has no names, and a label is the coroutine's there."""
-    task = loop.create_task(coroutine)
+    task = make(coroutine, name) if make else loop.create_task(coroutine)
     if not hasattr(task, "set_name"):
         own(functions, coroutine.__qualname__)
     elif name:
@@ -270,6 +278,7 @@ def colours(prefix):
 def loop_of(asyncio, prefix, seconds, new_loop):
     loop = new_loop()
     callback, shared, hand = nobodys(prefix + "callback"), colour(prefix + "shared"), colour(prefix + "hand")
+    eager, hashes = colour(prefix + "eager"), colour(prefix + "hash", ("hash", "block"))
     made = [(colour(name), task) for name, task in colours(prefix)]
 
     def call_back():
@@ -281,12 +290,23 @@ def loop_of(asyncio, prefix, seconds, new_loop):
             drive_by_hand(hand[0])
             await asyncio.sleep(0)
 
+    def start_at_once(coroutine, name):
+        return asyncio.Task(coroutine, loop=loop, name=name, eager_start=True)
+
+    async def start(rounds):
+        """From 3.12 on a task may begin inside another one."""
+        for i in range(rounds):
+            await task_of(loop, eager, eager[2](2, asyncio.sleep), prefix + "eager",
+                          start_at_once if hasattr(asyncio, "eager_task_factory") else None)
+
     async def conduct():
         end = time.monotonic() + seconds
         while time.monotonic() < end:
             crowd = [task_of(loop, f, f[2](8, asyncio.sleep), name) for f, name in made]
             crowd.append(task_of(loop, shared[:1], burn(shared[0], 8, asyncio.sleep), prefix + "shared"))
             crowd.append(task_of(loop, hand[:1], drives(8), prefix + "hand"))
+            crowd.append(task_of(loop, hashes, hashes[1](2, asyncio.sleep, hashlib.sha256, HASHED), prefix + "hash"))
+            crowd.append(task_of(loop, [], start(4), prefix + "start"))
             loop.call_soon(call_back)
             await asyncio.gather(*crowd)
             # The next task is made where this one was.
