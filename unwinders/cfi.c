@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "core/array.h"
 #include "core/hurry.h"
 #include "unwinders/cfi_entry.h"
 #include "unwinders/cfi_rule.h"
@@ -72,15 +73,8 @@ static int add_ref(struct build *b, const struct cfi_fde *fde, bool is_debug)
 {
 	uint64_t key = fde->start << 1 | is_debug;
 
-	if (b->n_refs == b->cap_refs) {
-		size_t cap = b->cap_refs + b->cap_refs / 2 + 64;
-		struct fde_ref *refs = realloc(b->refs, cap * sizeof(*refs));
-
-		if (!refs)
-			return -ENOMEM;
-		b->refs = refs;
-		b->cap_refs = cap;
-	}
+	if (ARRAY_RESERVE(b->refs, b->cap_refs, b->n_refs) < 0)
+		return -ENOMEM;
 	b->refs[b->n_refs++] =
 		(struct fde_ref){ (uint32_t)key, (uint32_t)(key >> 32), (uint32_t)fde->offset };
 	return 0;

@@ -8,7 +8,7 @@ needs_tool python3
 SEED=${SEED:-$$}
 echo "# SEED=$SEED"
 CPU_S=20	# of weft for each batch; what hangs is killed by the kernel then
-# Anonymous and BPF memory at the default budget of 48 MiB: what the issue allows for a whole machine that
+# Anonymous and BPF memory at the default budget of 48 MiB: the goal for a whole machine that
 # is honest. What the hostile ones force is in it: a perf map its share of 6 MiB, unwind data its table.
 MEMORY_MB=50
 
