@@ -8,6 +8,8 @@
 #define CIE_ID_32 UINT32_C(0xffffffff) /* in .debug_frame; in .eh_frame it is 0 */
 /* Of a CIE: it may be read again for each FDE; real ones are some 20 bytes long. */
 #define MAX_CIE_LEN 4096
+/* Of an FDE: its instructions are run for each row that is asked for; this is some milliseconds. */
+#define MAX_FDE_LEN (1 << 20)
 
 /* The frame of an entry: what stands before the fields of a CIE or an FDE. */
 struct entry {
@@ -184,6 +186,8 @@ static int fde_parse(struct cfi_frames *f, struct entry *e, struct cfi_fde *out)
 
 	if (cie->err)
 		return cie->err;
+	if (reader_left(r) > MAX_FDE_LEN)
+		return -EBADMSG;
 	start = eh_pointer_read(r, cie->fde_encoding, &f->bases);
 	len = eh_pointer_read(r, cie->fde_encoding & EH_POINTER_FORMAT, &f->bases);
 	if (cie->has_augmentation)

@@ -97,12 +97,42 @@ static void a_cie_without_end_is_none(void **state)
 	}
 }
 
+/* Two FDEs, the first of them with so many instructions that do nothing. */
+static void an_fde_without_end_is_none(void **state)
+{
+	static const uint32_t lens[] = { 1000000, 2000000 };
+
+	(void)state;
+	for (size_t i = 0; i < 2; i++) {
+		uint8_t *small, *data;
+		struct cfi_section s = many_fdes(2, 16, 0, &small);
+		uint32_t first = (uint32_t)s.len - 2 * 25, len = 21 + lens[i], back;
+		struct cfi_input in = { 0 };
+		struct unwind_table t = { 0 };
+
+		data = calloc(1, s.len + lens[i]);
+		memcpy(data, small, first + 25);
+		memcpy(data + first, &len, 4);
+		memcpy(data + first + 25 + lens[i], small + first + 25, 25);
+		back = first + 25 + lens[i] + 4;
+		memcpy(data + back, &back, 4);
+		in.eh_frame = (struct cfi_section){ data, s.len + lens[i], SECTION_VADDR };
+		assert_int_equal(cfi_build(&in, &t), 0);
+		assert_int_equal(t.n_fdes, i ? 1 : 2);
+		assert_int_equal(t.n_bad_fdes, i);
+		unwind_table_deinit(&t);
+		free(small);
+		free(data);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(fdes_of_one_start_cost_little),
 		cmocka_unit_test(what_stands_for_fdes_is_no_larger_than_the_table_may_be),
 		cmocka_unit_test(a_cie_without_end_is_none),
+		cmocka_unit_test(an_fde_without_end_is_none),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
