@@ -3,8 +3,9 @@
 
 CC      ?= gcc
 CLANG   ?= clang
-# Debian keeps it where only root looks.
-BPFTOOL ?= $(shell PATH=$$PATH:/usr/sbin:/sbin command -v bpftool || echo bpftool)
+# Debian keeps it where only root looks; Ubuntu's finds only the one made for the running kernel.
+BPFTOOL ?= $(shell PATH=$$PATH:/usr/sbin:/sbin; for tool in bpftool /usr/lib/linux-tools/*/bpftool; do \
+	$$tool version >/dev/null 2>&1 && break; done; command -v $$tool || echo bpftool)
 V       ?= 0
 SAN     ?=
 WERROR  ?=

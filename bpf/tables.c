@@ -129,6 +129,10 @@ static struct entry *entry_of(struct tables *ts, struct object *o)
 	e->cfi.text_vaddr = section_of(o, ".text").vaddr;
 	e->cfi.got_vaddr = section_of(o, ".got").vaddr;
 	e->cfi.entry_vaddr = object_entry(o);
+	/* A larger one could be kept nowhere. */
+	e->cfi.max_words = unwind_maps_capacity(ts->maps) / 4;
+	if (e->cfi.max_words < ts->budget / 4)
+		e->cfi.max_words = ts->budget / 4;
 	e->cfi.breathe = ts->breathe;
 	e->cfi.breathe_ctx = ts->breathe_ctx;
 	e->has_cfi = e->cfi.eh_frame.data || e->cfi.debug_frame.data;
@@ -145,6 +149,12 @@ static void put_off(struct entry *e, uint64_t now)
 		e->wait_ns = RETRY_NS;
 	e->retry_ns = now + e->wait_ns;
 	e->wait_ns = e->wait_ns < MAX_RETRY_NS / 2 ? 2 * e->wait_ns : MAX_RETRY_NS;
+}
+
+static void count_over(struct entry *e)
+{
+	e->ts->n_over += !e->is_over;
+	e->is_over = true;
 }
 
 /* Among the loaded ones that nobody used lately the longest unused one goes. False: there is none.
@@ -181,8 +191,7 @@ static void load(struct entry *e, uint64_t now)
 	while (!(e->word = unwind_maps_load(ts->maps, &own)) && unload_oldest(ts, now))
 		;
 	if (!e->word) {
-		ts->n_over += !e->is_over;
-		e->is_over = true;
+		count_over(e);
 		put_off(e, now);
 		return;
 	}
@@ -227,6 +236,8 @@ static void build(struct entry *e, uint64_t now)
 	if (err) {
 		log_debug("%s: no unwind table: error %d", object_path(e->o), -err);
 		e->has_cfi = err != -ENOENT && err != -EBADMSG;
+		if (err == -E2BIG)
+			count_over(e);
 		put_off(e, now);
 		return;
 	}

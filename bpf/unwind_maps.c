@@ -67,6 +67,11 @@ void unwind_maps_free(struct unwind_maps *m)
 	free(m);
 }
 
+uint64_t unwind_maps_capacity(const struct unwind_maps *m)
+{
+	return (uint64_t)m->n_words * 4;
+}
+
 uint64_t unwind_maps_used(const struct unwind_maps *m)
 {
 	return (uint64_t)word_pool_used(m->pool) * 4;

@@ -25,7 +25,8 @@ struct vector;
 struct unwind_maps *unwind_maps_new(int words_fd, uint32_t n_words, int processes_fd,
 				    int pythons_fd);
 void unwind_maps_free(struct unwind_maps *m);
-uint64_t unwind_maps_used(const struct unwind_maps *m); /* bytes of the table memory */
+uint64_t unwind_maps_capacity(const struct unwind_maps *m); /* bytes of the table memory */
+uint64_t unwind_maps_used(const struct unwind_maps *m);	    /* of them */
 
 /* Copies a table in. Its first word, or 0 when it does not fit. */
 uint32_t unwind_maps_load(struct unwind_maps *m, const struct unwind_table *t);

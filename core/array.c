@@ -5,6 +5,9 @@
 #include <stdbool.h>
 #include <stdlib.h>
 
+/* Elements: smaller arrays are doubled. */
+#define LARGE 4096
+
 int array_reserve(void **array, size_t *cap, size_t n, size_t size)
 {
 	size_t want = *cap ? *cap : 32;
@@ -13,7 +16,7 @@ int array_reserve(void **array, size_t *cap, size_t n, size_t size)
 	if (n < *cap)
 		return 0;
 	while (want <= n)
-		want *= 2;
+		want += want < LARGE ? want : want / 4;
 	grown = reallocarray(*array, want, size);
 	if (!grown)
 		return -ENOMEM;

@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Arrays that grow by doubling, and the search in sorted ones. */
+/* Arrays that grow as they are filled, and the search in sorted ones. */
 #ifndef CORE_ARRAY_H
 #define CORE_ARRAY_H
 
 #include <stddef.h>
 
 /* Room for the element of index n of an array of *cap of them; *array is a pointer to them, NULL at
-   first. 0 or -ENOMEM: everything is as it was. New elements are not initialised. */
+   first. Large ones grow by a quarter, as there is a budget to stay in. 0 or -ENOMEM: everything is
+   as it was. New elements are not initialised. */
 int array_reserve(void **array, size_t *cap, size_t n, size_t size);
 
 /* As qsort_r(), which takes as much memory again: this one takes none, and twice the time. */

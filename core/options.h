@@ -36,7 +36,7 @@ struct options {
 	char **command; /* -- CMD, NULL-terminated; NULL without */
 	/* sampling */
 	const char *event;		   /* -e; NULL is cpu */
-	const struct sampler_ops *sampler; /* instead of the one with event's name: for tests */
+	const struct sampler_ops *sampler; /* one of the caller's own, instead of event's */
 	unsigned int freq;		   /* Hz; 0 means the verb's default (99) */
 	uint64_t duration_ns;		   /* 0 means until ^C */
 	const char *cpus_online; /* instead of the kernel's list of online CPUs: for tests */

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "core/array.h"
 #include "core/intern.h"
 
 /* What may change after a location was interned. */
@@ -144,24 +145,15 @@ size_t profile_memory(const struct profile *p)
 	       p->cap_samples * sizeof(*p->samples);
 }
 
-/* Makes room for index n of an array that grows by a quarter, as there is a budget to stay in; new
-   elements are zero. */
+/* Makes room for index n of an array; new elements are zero. */
 static int reserve(struct profile *p, void *array, size_t *cap, size_t n, size_t size)
 {
+	size_t before = *cap;
 	void **a = array;
-	size_t want = *cap ? *cap : 64;
-	void *grown;
 
-	if (n < *cap)
-		return 0;
-	while (want <= n)
-		want += want / 4;
-	grown = realloc(*a, want * size);
-	if (!grown)
+	if (array_reserve(a, cap, n, size) < 0)
 		return p->err = -ENOMEM;
-	memset((char *)grown + *cap * size, 0, (want - *cap) * size);
-	*a = grown;
-	*cap = want;
+	memset((char *)*a + before * size, 0, (*cap - before) * size);
 	return 0;
 }
 
@@ -339,11 +331,6 @@ uint32_t profile_n_locations(const struct profile *p)
 uint32_t profile_n_stacks(const struct profile *p)
 {
 	return intern_count(p->stacks);
-}
-
-uint32_t profile_n_label_sets(const struct profile *p)
-{
-	return intern_count(p->label_sets);
 }
 
 uint32_t profile_n_samples(const struct profile *p)

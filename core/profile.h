@@ -152,7 +152,6 @@ uint32_t profile_n_functions(const struct profile *p);
 uint32_t profile_n_mappings(const struct profile *p);
 uint32_t profile_n_locations(const struct profile *p);
 uint32_t profile_n_stacks(const struct profile *p);
-uint32_t profile_n_label_sets(const struct profile *p);
 uint32_t profile_n_samples(const struct profile *p);
 uint32_t profile_n_counts(const struct profile *p);
 uint32_t profile_n_comments(const struct profile *p);

@@ -26,7 +26,7 @@
 /* Each may make libiberty parse twice what it encloses. */
 #define MAX_AMBIGUOUS 10
 /* Substitutions and parameters in a name that is printed without a look at its tree: each can
- * double the work. Of 93,616 names in this machine's libraries 276 need that, with 11 at most. */
+ * double the work. Of 93,616 names in Debian's libraries 276 need that, with 11 at most. */
 #define MAX_BLIND 16
 #define MAX_BLIND_LEN 1024
 #define RUST_HASH_LEN 19 /* "::h" and 16 hex digits */

@@ -19,7 +19,6 @@
    struct rt_sigframe is { pretcode, ucontext }, the trampoline has popped pretcode; uc_mcontext is
    40 bytes into ucontext. Order there: r8..r15 rdi rsi rbp rbx rdx rax rcx rsp rip. */
 #define SIGNAL_GREGS 40
-#define SIGNAL_GREG_FP 10
 #define SIGNAL_GREG_SP 15
 #define SIGNAL_GREG_PC 16
 #define SIGNAL_N_GREGS 17

@@ -5,6 +5,8 @@
 #include <stdbool.h>
 #include <stdlib.h>
 
+#include "core/hurry.h"
+
 enum cfa_opcode {
 	CFA_OP_NOP = 0x00,
 	CFA_OP_SET_LOC = 0x01,
@@ -272,6 +274,8 @@ int cfa_program_run(struct cfa_program *p, uint64_t *next)
 
 		if (reader_error(&p->insns))
 			break;
+		if (hurry_is_on())
+			return reader_fail(&p->insns, -EINTR, "instructions");
 		if (to < p->pc)
 			return reader_fail(&p->insns, -EBADMSG, "the pc goes back");
 		if (to > p->pc) {

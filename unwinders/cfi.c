@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "core/array.h"
 #include "core/hurry.h"
 #include "unwinders/cfi_entry.h"
 #include "unwinders/cfi_rule.h"
@@ -15,6 +16,10 @@
 #define MAX_DISTANCE (UINT64_C(1) << 31)
 /* Code at an entry point without unwind data is a few instructions. */
 #define MAX_ENTRY_LEN 256
+/* A start has one FDE in each section; more are made to waste our time. */
+#define MAX_SAME_START 64
+/* References are sorted with qsort(), which takes as much memory again, up to so many bytes. */
+#define MAX_COPIED ((size_t)4 << 20)
 /* FDEs between two breaths: a few milliseconds. */
 #define N_FDES_A_BREATH 2048
 
@@ -59,9 +64,13 @@ static bool ref_is_debug(const struct fde_ref *ref)
 	return ref->start_low & 1;
 }
 
-static int ref_compare(const void *a, const void *b)
+static int ref_compare(const void *a, const void *b, void *ctx)
 {
 	const struct fde_ref *x = a, *y = b;
+
+	(void)ctx;
+	if (hurry_is_on())
+		return 0;
 
 	if (ref_key(x) != ref_key(y))
 		return ref_key(x) < ref_key(y) ? -1 : 1;
@@ -72,15 +81,11 @@ static int add_ref(struct build *b, const struct cfi_fde *fde, bool is_debug)
 {
 	uint64_t key = fde->start << 1 | is_debug;
 
-	if (b->n_refs == b->cap_refs) {
-		size_t cap = b->cap_refs + b->cap_refs / 2 + 64;
-		struct fde_ref *refs = realloc(b->refs, cap * sizeof(*refs));
-
-		if (!refs)
-			return -ENOMEM;
-		b->refs = refs;
-		b->cap_refs = cap;
-	}
+	/* They are not to take more than the table may. */
+	if (b->in->max_words && b->n_refs >= b->in->max_words / (sizeof(*b->refs) / 4))
+		return -E2BIG;
+	if (ARRAY_RESERVE(b->refs, b->cap_refs, b->n_refs) < 0)
+		return -ENOMEM;
 	b->refs[b->n_refs++] =
 		(struct fde_ref){ (uint32_t)key, (uint32_t)(key >> 32), (uint32_t)fde->offset };
 	return 0;
@@ -119,7 +124,7 @@ static int collect(struct build *b, bool is_debug)
 static bool is_sorted(const struct fde_ref *refs, size_t n)
 {
 	for (size_t i = 1; i < n; i++)
-		if (ref_compare(&refs[i - 1], &refs[i]) > 0)
+		if (ref_compare(&refs[i - 1], &refs[i], NULL) > 0)
 			return false;
 	return true;
 }
@@ -130,8 +135,14 @@ static void sort_refs(struct build *b)
 	uint64_t middle;
 	size_t first = 0, n = b->n_refs;
 
-	if (!is_sorted(b->refs, n))
-		qsort(b->refs, n, sizeof(*b->refs), ref_compare);
+	if (!is_sorted(b->refs, n)) {
+		if (n * sizeof(*b->refs) <= MAX_COPIED)
+			qsort_r(b->refs, n, sizeof(*b->refs), ref_compare, NULL);
+		else
+			array_sort_in_place(b->refs, n, sizeof(*b->refs), ref_compare, NULL);
+	}
+	if (hurry_is_on())
+		return; /* they may be in no order */
 	middle = ref_start(&b->refs[n / 2]);
 	while (middle - ref_start(&b->refs[first]) > MAX_DISTANCE)
 		first++;
@@ -155,7 +166,7 @@ static void init_table(struct build *b, uint64_t entry, size_t max_words)
 	uint64_t end = last;
 	struct cfi_fde fde;
 
-	for (size_t i = 0; i < b->n_refs; i++) {
+	for (size_t i = 0; i < b->n_refs && !hurry_is_on(); i++) {
 		count_fde(b);
 		if (fde_of(b, i, &fde) == 0 && fde.end > end)
 			end = fde.end;
@@ -176,12 +187,16 @@ static void init_table(struct build *b, uint64_t entry, size_t max_words)
 static uint64_t end_of(const struct build *b, size_t i, uint64_t end)
 {
 	bool is_debug = ref_is_debug(&b->refs[i]);
+	size_t n_same = 0;
 
 	for (size_t next = i + 1; next < b->n_refs && ref_start(&b->refs[next]) < end; next++) {
 		bool yields = is_debug || !ref_is_debug(&b->refs[next]);
 
 		if (yields && ref_start(&b->refs[next]) > ref_start(&b->refs[i]))
 			return ref_start(&b->refs[next]);
+		if (ref_start(&b->refs[next]) == ref_start(&b->refs[i]) &&
+		    ++n_same > MAX_SAME_START)
+			return ref_start(&b->refs[i]);
 	}
 	return end;
 }
@@ -264,6 +279,8 @@ static int build_table(struct build *b, const struct cfi_input *in, struct unwin
 	if (b->n_refs == 0)
 		return b->n_bad ? -EBADMSG : -ENOENT;
 	sort_refs(b);
+	if (hurry_is_on())
+		return -EINTR;
 	init_table(b, in->entry_vaddr, in->max_words);
 	build_rows(b, in->entry_vaddr);
 	if (hurry_is_on() && !b->table.err)

@@ -6,6 +6,10 @@
 
 #define LENGTH_64_BIT 0xffffffff       /* the real length follows in 8 bytes */
 #define CIE_ID_32 UINT32_C(0xffffffff) /* in .debug_frame; in .eh_frame it is 0 */
+/* Of a CIE: it may be read again for each FDE; real ones are some 20 bytes long. */
+#define MAX_CIE_LEN 4096
+/* Of an FDE: its instructions are run for each row that is asked for; this is some milliseconds. */
+#define MAX_FDE_LEN (1 << 20)
 
 /* The frame of an entry: what stands before the fields of a CIE or an FDE. */
 struct entry {
@@ -145,7 +149,7 @@ static void cie_parse(struct cfi_frames *f, uint64_t offset, struct cfi_cie *cie
 		cie->err = cie->err ? cie->err : -EBADMSG;
 		return;
 	}
-	if (!e.is_cie || e.offset != offset) {
+	if (!e.is_cie || e.offset != offset || reader_left(&e.body) > MAX_CIE_LEN) {
 		cie->err = -EBADMSG;
 		return;
 	}
@@ -182,6 +186,8 @@ static int fde_parse(struct cfi_frames *f, struct entry *e, struct cfi_fde *out)
 
 	if (cie->err)
 		return cie->err;
+	if (reader_left(r) > MAX_FDE_LEN)
+		return -EBADMSG;
 	start = eh_pointer_read(r, cie->fde_encoding, &f->bases);
 	len = eh_pointer_read(r, cie->fde_encoding & EH_POINTER_FORMAT, &f->bases);
 	if (cie->has_augmentation)

@@ -11,7 +11,6 @@
 
 #include "core/reader.h"
 
-#define EH_POINTER_ABSOLUTE 0x00
 #define EH_POINTER_OMIT 0xff
 #define EH_POINTER_FORMAT 0x0f /* mask; alone it reads a plain number such as a length */
 

@@ -41,6 +41,15 @@ STACKS = (
     ("the harness's own code is outside", START + " main run truth_clock clock_gettime@libc.so.6", "outside"),
     ("a program's leaf under the harness's own code is wrong", START + " main run truth_clock scan", "wrong"),
     ("the C library before main is outside", START, "outside"),
+    ("a static program's start is outside", "_start __libc_start_main_impl __libc_init_secure", "outside"),
+    ("the tool before it runs the program is outside", "_start __libc_start_main@libc.so.6 main@weft become@weft execve@libc.so.6", "outside"),
+    ("the loader at work for the program is outside", START + " main run _dl_runtime_resolve@ld-linux-x86-64.so.2", "outside"),
+    ("a stub without a name may end what the harness calls", START + " main run truth_clock ?@prog", "outside"),
+    ("frames without names are not the start of the program", "_start ?@prog ?@prog", "unknown"),
+    ("names from nowhere are not the start of the program", START + " stranger", "wrong"),
+    ("the loader excuses no name from nowhere", START + " main stranger _dl_fixup@ld-linux-x86-64.so.2", "wrong"),
+    ("the harness excuses no frame without a name before it", START + " main ?@prog truth_clock", "wrong"),
+    ("a stack without a root is not excused by the loader", "run _dl_fixup@ld-linux-x86-64.so.2", "wrong"),
 )
 
 NAMES = (

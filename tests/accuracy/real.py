@@ -19,7 +19,7 @@ Real = namedtuple("Real", "name needs command load goal")
 
 SQL = """
 create table t(a integer primary key, b text);
-with recursive n(i) as (select 1 union all select i + 1 from n where i < 700000) insert into t select i, hex(i * 7919) from n;
+with recursive n(i) as (select 1 union all select i + 1 from n where i < 1300000) insert into t select i, hex(i * 7919) from n;
 create index x on t(b);
 select count(*) from t a join t b on a.b = b.b where a.a % 3 = 1;
 select sum(length(replace(b, '3', 'xyz'))) from t, (select 1 union select 2 union select 3 union select 4);

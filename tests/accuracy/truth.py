@@ -51,7 +51,21 @@ THREAD_START = ("(?:" + named(CLONE) + "|" + LIBC_UNKNOWN + ")+(?:" + named("sta
 ROOT = re.compile(named("_start|_dl_start_user|" + CLONE + "|__start_context|ret_from_fork\\w*") +
                   "|" + LIBC_UNKNOWN + "(?:" + LIBC_UNKNOWN + "|" + named("start_thread") + ")" +
                   "|" + UNKNOWN + named(START_NAMES))	# _start of a stripped program
-HOUSEKEEPING = re.compile(in_file(LOADER) + "|" + named(r"(?:\w+::)*truth_\w+|_dl_\w+"))
+# What runs before main and after it, in a static program by name only; and what does the measuring.
+AROUND_MAIN = (r"_init|_fini|frame_dummy|\w*register_tm_clones|__do_global_\w+|_?_?exit|__run_exit_handlers|_GLOBAL__\w+|"
+               r"_*libc_\w+|_*(?:GI_)?_*IO_\w+|_*init_c\w+|\w*cacheinfo\w*|\w*cpu_features\w*|intel_\w+|handle_\w+|"
+               r"apply_irel|_*tunable\w*")
+LOADING = "(?:" + in_file(LOADER) + "|" + named(r"_dl_\w+|__tls_\w+") + ")"
+MEASURING = named(r"(?:\w+::)*truth_\w+")
+LIBRARY = "(?:" + in_file(RUNTIME + r"|\[vdso\]|linux-vdso|vdso") + "|" + named(STD) + ")"
+# The tool itself, until the program takes its place.
+STARTER = NAME + "[^\x02]*" + FILE + "(?:weft|perf)" + END
+START_FRAME = "(?:%s|%s|%s|%s|%s)" % (STARTER, named("_start|start_thread|start|" + CLONE + "|" + START_NAMES), LIBRARY, LOADING,
+                                   named(AROUND_MAIN))
+START_ONLY = re.compile(START_FRAME + "+")
+HARNESS = {"main", "run", "truth_clock", "truth_add"}
+# The loader's or the harness's frames, with what they call: no stack of the program, which has a legal name.
+HOUSEKEEPING = re.compile("(?:%s|%s)" % (LOADING, MEASURING))
 TOKEN = re.compile(r"`([^`]+)`|\{(\w+)\}|\*(\d+(?:-\d+)?)|([;()|?])|([^;()|?*{}`]+)")
 
 ANY_START = "(?:%s|%s)*" % (named("_start|start_thread|start|" + CLONE + "|" + START_NAMES), in_file(LIBC))
@@ -59,8 +73,12 @@ ANY_START = "(?:%s|%s)*" % (named("_start|start_thread|start|" + CLONE + "|" + S
 Legal = namedtuple("Legal", "text strict lenient names seconds")
 
 
+def encode_frame(frame):
+    return NAME + (frame.name or "?") + FILE + frame.file + END
+
+
 def encode(stack):
-    return "".join(NAME + (f.name or "?") + FILE + f.file + END for f in stack.frames)
+    return "".join(map(encode_frame, stack.frames))
 
 
 def pattern(text, lenient):
@@ -102,7 +120,7 @@ def read_truth(text):
 
 def judge(stack, legals):
     """
-    (verdict, legal stack). Exact: equal to a legal stack. Outside: only the start of a process, the
+    (verdict, legal stack). Exact: equal to a legal stack. Outside: only the start or end of a process, the
     loader or the harness's own code. Wrong: a name that has no place there. Cut: the root is missing.
     Unknown: whole but for a name. Gap: a frame inside is missing.
     """
@@ -112,17 +130,26 @@ def judge(stack, legals):
             if l.strict.fullmatch(text):
                 return "exact", l
     rooted = not stack.mark and ROOT.match(text) is not None
-    names = {f.name for f in stack.frames}
-    leaf_names = names_of(legals) - {"main", "run"}
-    if rooted and not names & names_of(legals):
-        return "outside", None
-    if HOUSEKEEPING.search(text) and stack.frames[-1].name not in leaf_names:
+    if rooted and (START_ONLY.fullmatch(text) or is_housekeeping(stack, legals)):
         return "outside", None
     known = encode(stack._replace(frames=[f for f in stack.frames if f.name]))
     for l in legals:
         if l.lenient.fullmatch(known):
-            return (("unknown" if None in names else "gap") if rooted else "cut"), l
+            return (("unknown" if None in {f.name for f in stack.frames} else "gap") if rooted else "cut"), l
     return "wrong", None
+
+
+def is_housekeeping(stack, legals):
+    """Whether named frames of a legal stack, in its order, end in the loader or the harness, which end in no leaf of the program."""
+    at = next((i for i, f in enumerate(stack.frames) if HOUSEKEEPING.fullmatch(encode_frame(f))), None)
+    if at is None:
+        return False
+    before, after = stack.frames[:at], stack.frames[at:]
+    nameless = [f for f in stack.frames if not f.name and not re.fullmatch(LIBRARY + "|" + LOADING, encode_frame(f))]
+    if {f.name for f in after[1:]} & (names_of(legals) - HARNESS) or len(nameless) > (stack.frames[-1] in nameless):
+        return False
+    text = encode(stack._replace(frames=before))
+    return START_ONLY.fullmatch(text) is not None or any(l.lenient.fullmatch(text) for l in legals)
 
 
 def names_of(legals):

@@ -2,7 +2,7 @@
 
 BENCH_PROGRAMS := $(patsubst tests/bench/programs/%.c,$(O)/bench/%,$(wildcard tests/bench/programs/*.c))
 BENCH_LIBRARY  := $(patsubst tests/bench/%.c,$(O)/bench/%,$(wildcard tests/bench/*_bench.c))
-BENCH_MEASURED := $(O)/bench/depth_fp $(O)/bench/fork $(O)/bench/fp_sampler $(O)/bench/fp_sampler.bpf.o
+BENCH_MEASURED := $(O)/bench/depth_fp $(O)/bench/fork $(O)/bench/large $(O)/bench/fp_sampler $(O)/bench/fp_sampler.bpf.o
 
 $(O)/bench/%: tests/bench/programs/%.c
 	$(call say,BENCH,$@)
@@ -33,6 +33,12 @@ $(O)/bench/fp_sampler.bpf.o: tests/bench/fp_sampler.bpf.c
 	$(call say,BENCH,$@)
 	$(Q)mkdir -p $(@D)
 	$(Q)$(CLANG) -g -O2 -Wall -target bpf -I/usr/include/$(TRIPLET) -c -o $@ $<
+
+# A program with much debug information, for machines that have no other.
+$(O)/bench/large: tests/bench/large.sh
+	$(call say,BENCH,$@)
+	$(Q)mkdir -p $(@D)
+	$(Q)tests/bench/large.sh | $(CC) -O1 -g -xc -o $@ -
 
 .PHONY: bench bench-programs
 bench-programs: $(O)/weft $(BENCH_PROGRAMS) $(BENCH_LIBRARY) $(BENCH_MEASURED)

@@ -4,63 +4,55 @@
 make bench: runs every measure, repeats its `name value unit` lines, and holds them against the goals.
 BENCH=text runs only the measures with that text in their name.
 """
-import glob
 import os
 import re
-import shutil
 import subprocess
 import sys
 import time
 
 import goals
+import large_files
 import weft
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 MEASURES = ("lockstep", "ticks", "first_samples", "kernel_cost", "user_cost", "memory", "start", "library")
-LARGE_FILES = ("~/.rustup/toolchains/*/bin/cargo", "~/.pyenv/versions/*/lib/libpython3.*.so.1.0", "/usr/lib/debug/.build-id/*/*.debug")
+N_LARGEST = 6
 BUDGET_MIB = "12"
 FIGURE = re.compile(r"^(\w+) (-?[\d.e+-]+|inf|nan) (\S+)$")
+IN_QUICK = () if not weft.QUICK else ("first_exec_programs",)	# not measured then
 
 
 def commands():
     """(name, command) of every measure: our scripts, then what was built from *_bench.c."""
     for name in MEASURES:
         yield name, [sys.executable, os.path.join(HERE, name + ".py")]
-    for name in sorted(f[:-2] for f in os.listdir(HERE) if f.endswith("_bench.c")):
-        yield name, [weft.program(name)]
-    path = large_debug_file()
-    if path:
-        yield "symbol_large", [weft.program("symbol_bench"), path, BUDGET_MIB, "symbol_large"]
+    yield "symbol_bench", [weft.program("symbol_bench")]
+    yield "table_bench", [weft.program("table_bench"), *large_files.largest_libraries(N_LARGEST)]
+    path = large_files.most_debug_information() or weft.program("large")
+    yield "symbol_large", [weft.program("symbol_bench"), path, BUDGET_MIB, "symbol_large"]
 
 
-def large_debug_file():
-    """The file with most debug information among those that many machines have; None: there is none."""
-    found = [os.path.realpath(p) for n in ("cargo", "node", "python3") for p in [shutil.which(n)] if p]
-    for pattern in LARGE_FILES:
-        found += glob.glob(os.path.expanduser(pattern))
-    size, path = max(((debug_information_size(p), p) for p in found), default=(0, None))
-    return path if size else None
-
-
-def debug_information_size(path):
-    sections = subprocess.run(["readelf", "-SW", path], capture_output=True, text=True, check=False).stdout
-    size = re.search(r" \.z?debug_info +\w+ +\w+ +\w+ +(\w+)", sections)
-    return int(size.group(1), 16) if size else 0
-
-
-def run(name, command):
-    """The figures of one measure as it prints them; a measure that fails is a figure that is missed."""
-    failed, begun = 0, time.monotonic()
+def run(measure, command):
+    """The figures of one measure as it prints them; how many goals it misses, also by not saying anything."""
+    failed, begun, missing, reason = 0, time.monotonic(), dict.fromkeys(goals.goals_of(measure)), ""
     with subprocess.Popen(command, stdout=subprocess.PIPE, text=True, env=dict(os.environ, PYTHONUNBUFFERED="1")) as child:
         for line in child.stdout:
-            found = FIGURE.match(line.strip())
-            verdict = goals.verdict(found.group(1), float(found.group(2))) if found else ""
+            found, verdict = FIGURE.match(line.strip()), ""
+            if found:
+                verdict = goals.verdict(measure, found.group(1), float(found.group(2)))
+                missing.pop(found.group(1), None)
+            elif line.startswith(weft.MISSING):
+                reason = line[len(weft.MISSING):].strip()
             failed += verdict.startswith("MISS")
             print(line.rstrip() + ("  # " + verdict if verdict else ""), flush=True)
     if child.returncode:
-        print("# MISS %s: exit %d" % (name, child.returncode), flush=True)
+        reason = reason or "exit %d" % child.returncode
+        print("# MISS %s: exit %d" % (measure, child.returncode), flush=True)
         failed += 1
-    print("# %s took %.0f s" % (name, time.monotonic() - begun), flush=True)
+    for name in (n for n in missing if n not in IN_QUICK):
+        print("# MISS %s: %s" % (name, reason or "it never appeared"), flush=True)
+        failed += 1
+    print("# %s took %.0f s" % (measure, time.monotonic() - begun), flush=True)
     return failed
 
 

@@ -50,13 +50,8 @@ def measure():
     recording = weft.Recording(["-F", str(FREQUENCY), "--", weft.program("fork"), FORK_SECONDS])
     legals = read_truth(recording.output)
     legals.append(legal("main;start_child(;forked_run(;forked_leaf(;truth_clock(;{plt}|;{libc}?;{vdso}?)?)?)?)?", 0))
-    cpu = sum(l.seconds for l in legals)
-    report("fork", legals, stacks_of(recording, lambda sample, stack: is_child(sample, stack)), cpu * FREQUENCY)
-
-
-def is_child(sample, stack):
-    """Of a forked child: its work is all in forked_run, and so is everything it may lose a name of."""
-    return any(f.name in ("forked_run", "forked_leaf") for f in stack.frames)
+    parent, cpu = (weft.number_after(word, recording.output) for word in ("parent", "children"))
+    report("fork", legals, stacks_of(recording, lambda sample, stack: stack.pid != parent), cpu * FREQUENCY)
 
 
 if __name__ == "__main__":

@@ -65,7 +65,7 @@ def measure():
             describe(path, pattern)
             record(name, path, compile_line)
         else:
-            weft.note("library: no %s here" % name)
+            weft.missing("no %s here" % name)
 
 
 if __name__ == "__main__":

@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Programs whose two phases repeat at the sampling period, its small multiples and fractions, and odd ratios; phase swept."""
+"""Programs whose two phases repeat at the sampling period, its small multiples and fractions, and odd ratios; phase swept
+(in eighths for the period and its multiples)."""
 import os
 import subprocess
 import tempfile
@@ -9,13 +10,16 @@ from collections import Counter
 import weft
 
 PERIOD_NS = 1000000
-FACTORS = (("half", 1 / 2), ("third", 1 / 3), ("same", 1), ("double", 2), ("triple", 3))
+MULTIPLES = (("same", 1), ("double", 2), ("triple", 3))
+FRACTIONS = (("half", 1 / 2), ("third", 1 / 3))
 # tick: the mean period of weft's ticks, which no fixed grid of theirs would survive.
 ODD_FACTORS = (("tick", 3 ** -0.5), ("0_37", 0.37), ("1_11", 1.11), ("1_73", 1.73), ("2_2", 2.2), ("3_46", 3.46))
-PHASES = (0.0, 0.5)
-SECONDS = {"weft": "2" if weft.QUICK else "4", "perf": "1"}
-# On a machine that is busy with other things a program gets less of a CPU, and so fewer samples.
-MIN_SAMPLES = 0 if weft.QUICK else 3000
+PHASES = {"sweep": [i / 8 for i in range(8)], "two": [0.0, 0.5]}
+# Of n samples taken at random a share of 30 % is off by 46 / sqrt(n) points: what is swept more often is measured longer.
+SECONDS = {"sweep": 2 if weft.QUICK else 6, "two": 2 if weft.QUICK else 4}
+PERF_SECONDS = 1
+# On a machine that is busy with other things a program gets less of a CPU, and so fewer samples: then once more.
+ENOUGH = 0.75
 TRIES = 4
 
 
@@ -28,41 +32,44 @@ def share(counts):
     return counts["first"] / max(1, counts["first"] + counts["second"])
 
 
-def weft_error(command):
-    """Of as many recordings as make enough samples, each against what the program says of itself."""
-    n, errors = 0, 0.0
+def weft_error(program, seconds):
+    """Of the first recording with enough samples, or else of the one with most, against what the program says of itself."""
+    best = (-1, 0.0)
     for _ in range(TRIES):
-        recording = weft.Recording(["-F", "1000", "--", *command])
-        weft_counts = Counter()
+        recording = weft.Recording(["-F", "1000", "--", *program, str(seconds)])
+        counts = Counter()
         for sample, count in zip(recording.profile.samples, recording.values("samples")):
-            weft_counts.update({f.name: count for f in sample.frames if f.name in ("first", "second")})
-        n += sum(weft_counts.values())
-        errors += sum(weft_counts.values()) * (share(weft_counts) - true_share(recording.output))
-        if n >= MIN_SAMPLES:
+            counts.update({f.name: count for f in sample.frames if f.name in ("first", "second")})
+        best = max(best, (sum(counts.values()), abs(share(counts) - true_share(recording.output))))
+        if best[0] >= ENOUGH * 1000 * seconds:
             break
-    return 100 * errors / max(1, n)
+    return 100 * best[1]
 
 
-def perf_error(command):
+def perf_error(program, _):
     with tempfile.NamedTemporaryFile(prefix="weft-bench.") as data:
-        done = subprocess.run(["perf", "record", "-q", "-N", "-B", "--no-bpf-event", "-e", "cpu-clock", "-F", "1000", "-o", data.name, "--", *command],
+        done = subprocess.run(["perf", "record", "-q", "-N", "-B", "--no-bpf-event", "-e", "cpu-clock", "-F", "1000", "-o", data.name, "--", *program, str(PERF_SECONDS)],
                               capture_output=True, text=True, check=True)
         names = subprocess.run(["perf", "script", "-i", data.name, "-F", "ip,sym"], capture_output=True, text=True,
                                check=True).stdout.split()
-    return 100 * (share(Counter(names)) - true_share(done.stdout))
+    return 100 * abs(share(Counter(names)) - true_share(done.stdout))
 
 
-def sweep(tool, error, factors, summary):
-    errors = {}
+def errors_of(tool, error, factors, phases):
+    """In points, of every factor and phase."""
+    errors = []
     for name, factor in factors:
         period = PERIOD_NS * factor
-        for phase in PHASES:
-            command = [weft.program("lockstep"), "%d" % period, "%d" % (phase * period), SECONDS[tool]]
-            errors.setdefault(name, []).append(abs(error(command)))
-        weft.figure("lockstep_%s_%s" % (tool, name), max(errors[name]), "points")
-    both = [e for of_factor in errors.values() for e in of_factor]
-    weft.figure("lockstep_%s_%sworst" % (tool, summary), max(both), "points")
-    weft.figure("lockstep_%s_%smean" % (tool, summary), sum(both) / len(both), "points")
+        of_factor = [error([weft.program("lockstep"), "%d" % period, "%d" % (phase * period)], SECONDS[phases])
+                     for phase in PHASES[phases]]
+        weft.figure("lockstep_%s_%s" % (tool, name), max(of_factor), "points")
+        errors += of_factor
+    return errors
+
+
+def summarize(tool, summary, errors):
+    weft.figure("lockstep_%s_%sworst" % (tool, summary), max(errors), "points")
+    weft.figure("lockstep_%s_%smean" % (tool, summary), sum(errors) / len(errors), "points")
 
 
 def measure():
@@ -71,8 +78,8 @@ def measure():
         if tool not in os.environ.get("TOOLS", tool):
             continue
         try:
-            sweep(tool, error, FACTORS, "")
-            sweep(tool, error, ODD_FACTORS, "odd_")
+            summarize(tool, "", errors_of(tool, error, MULTIPLES, "sweep") + errors_of(tool, error, FRACTIONS, "two"))
+            summarize(tool, "odd_", errors_of(tool, error, ODD_FACTORS, "two"))
         except subprocess.CalledProcessError as failed:	# perf's alone: weft's raise another
             weft.note("lockstep: %s ended with status %d, so its figures are missing" % (failed.cmd[0], failed.returncode))
 

@@ -1,25 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * How fast unwind tables are built and how big they are: over the largest ELF files of the machine,
- * or over the files given. Lines are `name value unit`.
+ * How fast unwind tables are built and how big they are.
+ *	table_bench FILE...
+ * Lines are `name value unit`.
  */
-#include <glob.h>
 #include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/resource.h>
-#include <sys/stat.h>
 #include <time.h>
 
 #include "tests/unit/cfi_elf.h"
 
-#define N_LARGEST 6
 #define N_ROUNDS 3 /* the fastest counts: the machine is shared */
-
-struct file {
-	char path[512];
-	off_t size;
-};
 
 struct result {
 	double cpu_s;
@@ -32,33 +23,6 @@ static double cpu_now(void)
 
 	clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &ts);
 	return (double)ts.tv_sec + (double)ts.tv_nsec / 1e9;
-}
-
-/* Keeps the largest files, the largest first. */
-static void keep(struct file *largest, const char *path, off_t size)
-{
-	size_t i = N_LARGEST;
-
-	if (size <= largest[N_LARGEST - 1].size)
-		return;
-	while (i > 0 && largest[i - 1].size < size)
-		i--;
-	memmove(&largest[i + 1], &largest[i], (N_LARGEST - 1 - i) * sizeof(*largest));
-	snprintf(largest[i].path, sizeof(largest[i].path), "%s", path);
-	largest[i].size = size;
-}
-
-static void look_for(struct file *largest, const char *pattern)
-{
-	struct stat st;
-	glob_t found;
-
-	if (glob(pattern, GLOB_NOSORT | GLOB_TILDE, NULL, &found))
-		return;
-	for (size_t i = 0; i < found.gl_pathc; i++)
-		if (lstat(found.gl_pathv[i], &st) == 0 && S_ISREG(st.st_mode))
-			keep(largest, found.gl_pathv[i], st.st_size);
-	globfree(&found);
 }
 
 static long peak_kb(void)
@@ -112,26 +76,20 @@ static void print_total(const struct result *total, const struct result *slowest
 
 int main(int argc, char **argv)
 {
-	struct file largest[N_LARGEST + 1] = { 0 };
 	struct result total = { 0 }, slowest = { 0 };
 	const char *path = "";
 
-	look_for(largest, "/usr/lib/*-linux-gnu/*.so*");
-	look_for(largest, "/usr/lib/llvm-*/lib/*.so*");
-	look_for(largest, "/usr/lib/jvm/*/lib/server/*.so");
-	look_for(largest, "~/.rustup/toolchains/*/lib/*");
-	for (int i = 0; i < (argc > 1 ? argc - 1 : N_LARGEST); i++) {
-		const char *file = argc > 1 ? argv[i + 1] : largest[i].path;
+	for (int i = 1; i < argc; i++) {
 		struct result r = { 0 };
 
-		if (!file[0] || !bench_file(file, &r))
+		if (!bench_file(argv[i], &r))
 			continue;
 		total.cpu_s += r.cpu_s;
 		total.n_rows += r.n_rows;
 		total.n_words += r.n_words;
 		if (r.cpu_s > slowest.cpu_s) {
 			slowest = r;
-			path = file;
+			path = argv[i];
 		}
 	}
 	if (total.n_rows == 0)

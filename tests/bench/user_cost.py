@@ -67,14 +67,16 @@ def measure():
         cost, n = weft_cost(target.pid, DURATIONS[1])
         weft.figure("user_samples", n, "samples")
         weft.figure("user_cost_per_million", cost, "s")
-        if weft.HAS_PERF:
-            try:
-                beside = perf_cost(target.pid)
-            except (RuntimeError, subprocess.CalledProcessError) as failed:
-                weft.note("user_cost: perf failed, so its figures are missing: %s" % failed)
-                return
-            weft.figure("user_cost_perf_per_million", beside, "s")
-            weft.figure("user_cost_ratio", cost / beside, "ratio")
+        if not weft.HAS_PERF:
+            weft.missing("no perf runs here")
+            return
+        try:
+            beside = perf_cost(target.pid)
+        except (RuntimeError, subprocess.CalledProcessError) as failed:
+            weft.missing("perf failed: %s" % failed)
+            return
+        weft.figure("user_cost_perf_per_million", beside, "s")
+        weft.figure("user_cost_ratio", cost / beside, "ratio")
     finally:
         target.kill()
         target.wait()

@@ -16,7 +16,8 @@ import pprof	# noqa: E402
 WEFT = os.environ.get("WEFT", "build/weft")
 OUT = os.environ.get("BENCH_OUT", "build/bench")
 QUICK = bool(os.environ.get("QUICK"))
-HAS_PERF = shutil.which("perf") is not None
+HAS_PERF = shutil.which("perf") is not None and subprocess.run(["perf", "version"], capture_output=True, check=False).returncode == 0
+MISSING = "# missing: "
 
 
 def figure(name, value, unit):
@@ -25,6 +26,11 @@ def figure(name, value, unit):
 
 def note(text):
     print("# " + text, flush=True)
+
+
+def missing(reason):
+    """Why figures that are expected do not come."""
+    print(MISSING + reason, flush=True)
 
 
 def program(name):

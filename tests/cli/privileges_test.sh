@@ -8,6 +8,7 @@ needs_tool setpriv
 needs_tool setcap
 user=65533
 umask 022
+unset SUDO_UID SUDO_GID # of who runs the tests
 
 # as_user COMMAND...: its output where claims look for it
 as_user() {

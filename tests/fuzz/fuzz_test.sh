@@ -1,11 +1,18 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# Runs every fuzz target for FUZZ_S seconds over its committed corpus, two at a time; prints the seeds.
+# Runs every fuzz target for FUZZ_S seconds over its committed corpus, two at a time; prints the seeds. An
+# input that breaks one is kept in build/fuzz/artifacts; what a run of more than KEEP_S seconds found
+# new is kept in build/fuzz/corpus and is where the next one begins.
 set -u
 cd "$(dirname "$0")/../.."
 build=${BUILD:-build}/fuzz
 seconds=${FUZZ_S:-30}
+artifacts=$build/artifacts
+KEEP_S=300
 work=$(mktemp -d)
+corpus=$work
+[ "$seconds" -le $KEEP_S ] || corpus=$build/corpus
+mkdir -p "$artifacts"
 trap 'rm -rf "$work"' EXIT
 
 # libFuzzer's timeout is wall time, and the machine may be shared: an input that takes a second
@@ -14,10 +21,10 @@ input_timeout=60
 
 fuzz_one() {
 	local name=$1 seed=$2
-	mkdir -p "$work/$name"
+	mkdir -p "$corpus/$name"
 	"$build/${name}_fuzz" -seed="$seed" -max_total_time="$seconds" -timeout="$input_timeout" \
-		-rss_limit_mb=2048 -malloc_limit_mb=1024 -artifact_prefix="$work/$name-" \
-		-print_final_stats=1 "$work/$name" "tests/fuzz/corpus/$name" \
+		-rss_limit_mb=2048 -malloc_limit_mb=1024 -artifact_prefix="$artifacts/$name-" \
+		-print_final_stats=1 "$corpus/$name" "tests/fuzz/corpus/$name" \
 		>"$work/$name.log" 2>&1
 	echo $? >"$work/$name.rc"
 }
@@ -44,9 +51,7 @@ for rc in "$work"/*.rc; do
 	else
 		echo "not ok $i - $name"
 		tail -n 40 "$work/$name.log"
-		for artifact in "$work/$name"-*; do
-			[ -f "$artifact" ] && [ "$(stat -c %s "$artifact")" -lt 4096 ] && base64 "$artifact"
-		done
+		sed -n 's/.*Test unit written to /# the input: /p' "$work/$name.log"
 		bad=1
 	fi
 done

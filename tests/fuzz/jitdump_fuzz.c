@@ -1,16 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
-/* A jitdump file that grows once. */
+/* A jitdump file that grows once; without a limit, and in little room. */
 #include <stddef.h>
 #include <stdint.h>
 
 #include "symbolizer/jit_symbols.h"
 #include "symbolizer/jitdump.h"
+#include "tests/fuzz/jit_room.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+static void read_dump(const uint8_t *data, size_t size, struct jit_room *room)
 {
-	struct jit_symbols *s = jit_symbols_new(NULL);
+	struct jit_symbols *s = jit_symbols_new(room);
 	struct jitdump d = { 0 };
 	const char *file;
 
@@ -21,5 +22,13 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		jit_symbols_line(s, addr, &file);
 	}
 	jit_symbols_free(s);
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+	struct jit_room room = little_room();
+
+	read_dump(data, size, NULL);
+	read_dump(data, size, &room);
 	return 0;
 }

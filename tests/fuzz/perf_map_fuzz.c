@@ -1,17 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
-/* Lines of a perf map, and lookups over the ranges they make. */
+/* Lines of a perf map, and lookups over the ranges; without a limit, and in little room. */
 #include <stddef.h>
 #include <stdint.h>
 #include <string.h>
 
 #include "symbolizer/jit_symbols.h"
 #include "symbolizer/perf_map_line.h"
+#include "tests/fuzz/jit_room.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+static void read_map(const uint8_t *data, size_t size, struct jit_room *room)
 {
-	struct jit_symbols *s = jit_symbols_new(NULL);
+	struct jit_symbols *s = jit_symbols_new(room);
 	const char *p = (const char *)data, *end = p + size, *newline;
 	uint64_t time_ns = 0;
 
@@ -25,5 +26,13 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		jit_symbols_has(s, l.start, l.size, l.name, l.name_len);
 	}
 	jit_symbols_free(s);
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+	struct jit_room room = little_room();
+
+	read_map(data, size, NULL);
+	read_map(data, size, &room);
 	return 0;
 }

@@ -3,12 +3,7 @@
 # Code that is moved over other code by mremap(), for which the kernel has no record, many times a second:
 # it does not go by the name of what was there before. Needs root and BPF.
 . "$(dirname "$0")/../cli/tap.sh"
-"$weft" doctor >"$work/out" 2>&1
-if [ $? = 3 ]; then
-	grep '^NO' "$work/out"
-	echo "1..0 # SKIP weft cannot profile here"
-	exit 77
-fi
+needs_profiling
 N_ROUNDS=${N_ROUNDS:-50}
 MAX_WRONG=1	# percent
 

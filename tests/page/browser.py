@@ -6,6 +6,7 @@ import os
 import select
 import shutil
 import subprocess
+import sys
 import tempfile
 import time
 
@@ -15,10 +16,17 @@ FLAGS = ["--headless", "--no-sandbox", "--disable-gpu", "--disable-quic", "--no-
 
 
 def find():
-    for name in ("chromium", "chromium-browser", "google-chrome"):
-        if shutil.which(name):
-            return shutil.which(name)
+    """The path of a browser that runs; None: there is none. A snap has another /tmp and sees no page of ours."""
+    for name in ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable"):
+        path = shutil.which(name)
+        if path and not is_snap(path) and subprocess.run([path, "--version"], capture_output=True, check=False).returncode == 0:
+            return path
     return None
+
+
+def is_snap(path):
+    with open(path, "rb") as f:
+        return "snap" in os.path.realpath(path).split("/") or b"/snap/bin/" in f.read(4096)
 
 
 class Browser:
@@ -195,3 +203,8 @@ class Browser:
         data = self.call("Page.captureScreenshot", format="png")["data"]
         with open(path, "wb") as f:
             f.write(base64.b64decode(data))
+
+
+if __name__ == "__main__":
+    print(find() or "no browser here")
+    sys.exit(not find())

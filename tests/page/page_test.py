@@ -471,7 +471,7 @@ def a_hundred_thousand_frames_draw_within_33_ms(b, pages):
 
 def main():
     if not browser.find():
-        print("1..0 # SKIP no chromium here")
+        print("1..0 # SKIP no browser here")
         return 77
     wanted = sys.argv[1:]
     chosen = [t for t in tests if not wanted or t[0].__name__ in wanted]

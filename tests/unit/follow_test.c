@@ -195,7 +195,7 @@ static void exec_makes_the_old_vector_void(void **state)
 static void end_of_a_process_is_told(void **state)
 {
 	const uint32_t child = NO_PID;
-	const struct unwind_process copy = { .pad = 0 };
+	const struct unwind_process copy = { 0 };
 	struct world *w = *state;
 
 	sample(w, true);

@@ -1,5 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-/* Forks children that do not exec and live for 10 ms. */
+/*
+ * Forks children that do not exec and live for 10 ms. Prints also its own pid and the CPU time of
+ * all children with their start and end: `parent PID`, `children SECONDS`.
+ */
+#include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -39,9 +43,15 @@ FRAME double start_child(void)
 	return used;
 }
 
+static double seconds_of(struct timeval t)
+{
+	return (double)t.tv_sec + (double)t.tv_usec / 1e6;
+}
+
 int main(int argc, char **argv)
 {
 	double left = truth_seconds(argc, argv);
+	struct rusage usage;
 
 	truth_add("main;start_child(;{plt}|;{libc})?", 0);
 	while (left > 0) {
@@ -51,5 +61,8 @@ int main(int argc, char **argv)
 		left -= used;
 	}
 	truth_print();
+	getrusage(RUSAGE_CHILDREN, &usage);
+	printf("parent %d\nchildren %.6f\n", (int)getpid(),
+	       seconds_of(usage.ru_utime) + seconds_of(usage.ru_stime));
 	return 0;
 }

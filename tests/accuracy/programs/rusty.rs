@@ -243,7 +243,7 @@ fn run(seconds: f64) {
             holds_inlined(1)
         );
         timed!(
-            "main;{std}rusty::main;rusty::run;rusty::block_on(;{std})?(;`rusty::stage_one::{closure#0}`;{std}?\
+            "main;{std}rusty::main;rusty::run;rusty::block_on(;{std}(;{libc})?)?(;`rusty::stage_one::{closure#0}`;{std}?\
              `rusty::stage_two::{closure#0}`;rusty::async_leaf)?",
             block_on(1)
         );
@@ -254,7 +254,7 @@ fn run(seconds: f64) {
 fn main() {
     run(std::env::args().nth(1).map_or(1.0, |a| a.parse().unwrap_or(1.0)));
     TRUTH.with(|rows| {
-        println!("legal 0 main;{{std}}rusty::main(;rusty::run)?");
+        println!("legal 0 main;{{std}}rusty::main(;rusty::run(;{{libc}})?)?");
         for (legal, seconds) in rows.borrow().iter() {
             println!("legal {seconds:.6} {legal}");
         }

@@ -49,6 +49,7 @@ int main(int argc, char **argv)
 			return 1;
 	for (int i = 0; i < N_THREADS; i++)
 		pthread_join(threads[i], NULL);
+	truth_add("main(;{plt})?;{libc}", 0); /* starts and awaits them */
 	truth_print();
 	return 0;
 }
