@@ -3,8 +3,8 @@
 """
 make accuracy GROUP=python: a program whose Python stacks are known (programs/snake.py) under every CPython
 there is. A sample is exact when its Python frames are those of a legal stack, and in order when the native
-frames stand between them where native code was between. The label `task` is right when it is the name of the task that the stack's functions belong to, and
-absent where they belong to none.
+frames stand between them where native code was between. The label `task` is right when it is the name of the task that the stack's functions belong
+to, and absent where they belong to none.
 """
 import json
 import operator
@@ -136,15 +136,22 @@ def read_owners(text):
     return {word[1]: json.loads(word[2]) for word in words}
 
 
-def judge_task(stack, label, owners):
-    """Samples between two tasks, and in what several tasks have in common, prove nothing."""
-    owner = next((owners[short(name)] for is_python, name in reversed(stack) if short(name) in owners), None)
-    if owner is None:
-        return "open" if label else "outside"
-    if owner == [""]:
-        return "wrong" if label else "free"
+def is_name(label, names):
     is_cut = label.endswith("\u2026") and len(label) > 100
-    if any(label == name or (is_cut and name.startswith(label[:-1])) for name in owner):
+    return any(label == name or (is_cut and name.startswith(label[:-1])) for name in names)
+
+
+def judge_task(stack, label, owners):
+    """Whoever calls a coroutine function executes it until it has made the coroutine. Samples of no function
+    that is known prove nothing: the program's start and end, a loop between two tasks."""
+    known = [short(name) for is_python, name in stack if is_python and short(name) in owners]
+    if not known:
+        return "open" if label else "outside"
+    names = owners[known[-1]]
+    if names == [""]:
+        return "wrong" if label else "free"
+    if is_name(label, names) or (len(known) > 1 and not known[-1].startswith(("spin_", "hash_")) and
+                                 is_name(label, owners[known[-2]])):
         return "right"
     return "wrong" if label else "none"
 
@@ -152,8 +159,8 @@ def judge_task(stack, label, owners):
 def measure_tasks(python, seconds, work):
     version = version_of(python)
     path = os.path.join(work, "weft.pb.gz")
-    done = tools.run([tools.WEFT, "record", "-q", "-F", str(tools.FREQUENCY), "-o", path, "--", *python, PROGRAM, "tasks",
-                      str(seconds)])
+    done = tools.run([tools.WEFT, "record", "-q", "-F", str(tools.FREQUENCY), "-o", path, "--", *python, PROGRAM,
+                      "tasks", str(seconds)])
     owners, profile = read_owners(done.stdout), pprof.read(path)
     at = profile.sample_types.index(("samples", "count"))
     counts, missed = Counter(), Counter()

@@ -293,7 +293,7 @@ def loop_of(asyncio, prefix, seconds, new_loop):
     def start_at_once(coroutine, name):
         return asyncio.Task(coroutine, loop=loop, name=name, eager_start=True)
 
-    async def start(rounds):
+    async def begin_inside(rounds):
         """From 3.12 on a task may begin inside another one."""
         for i in range(rounds):
             await task_of(loop, eager, eager[2](2, asyncio.sleep), prefix + "eager",
@@ -303,17 +303,17 @@ def loop_of(asyncio, prefix, seconds, new_loop):
         end = time.monotonic() + seconds
         while time.monotonic() < end:
             crowd = [task_of(loop, f, f[2](8, asyncio.sleep), name) for f, name in made]
-            crowd.append(task_of(loop, shared[:1], burn(shared[0], 8, asyncio.sleep), prefix + "shared"))
-            crowd.append(task_of(loop, hand[:1], drives(8), prefix + "hand"))
+            crowd.append(task_of(loop, [shared[0], burn], burn(shared[0], 8, asyncio.sleep), prefix + "shared"))
+            crowd.append(task_of(loop, [hand[0], drives], drives(8), prefix + "hand"))
             crowd.append(task_of(loop, hashes, hashes[1](2, asyncio.sleep, hashlib.sha256, HASHED), prefix + "hash"))
-            crowd.append(task_of(loop, [], start(4), prefix + "start"))
+            crowd.append(task_of(loop, [begin_inside], begin_inside(4), prefix + "start"))
             loop.call_soon(call_back)
             await asyncio.gather(*crowd)
             # The next task is made where this one was.
             for f, name in made[:2]:
                 await task_of(loop, f, f[2](1, asyncio.sleep), name)
 
-    loop.run_until_complete(task_of(loop, [], conduct(), prefix + "conduct"))
+    loop.run_until_complete(task_of(loop, [conduct], conduct(), prefix + "conduct"))
     loop.close()
 
 
@@ -325,6 +325,7 @@ def plain_thread(seconds, spin):
 
 def tasks(run, seconds):
     before, plain = nobodys("before"), nobodys("plain")
+    own([plain_thread], "")
     plain_thread(seconds / 10, before)
     asyncio = importlib.import_module("asyncio")
     new_loop = importlib.import_module(os.environ.get("WEFT_LOOP", "asyncio")).new_event_loop
@@ -361,4 +362,5 @@ def main(scene, seconds):
     tell()
 
 
-main({f.__name__: f for f in (calls, deep, mixed, native, awaits, threads, forks, tasks)}[sys.argv[1]], float(sys.argv[2]))
+SCENES = {f.__name__: f for f in (calls, deep, mixed, native, awaits, threads, forks, tasks)}
+main(SCENES[sys.argv[1]], float(sys.argv[2]))
