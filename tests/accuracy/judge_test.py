@@ -8,6 +8,7 @@ sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 sys.dont_write_bytecode = True
 
 from bound import wilson	# noqa: E402
+from snakes import judge_task	# noqa: E402
 from stack import Frame, Stack, is_unknown, plain_name	# noqa: E402
 from truth import is_complete, judge, legal	# noqa: E402
 
@@ -52,6 +53,20 @@ STACKS = (
     ("a stack without a root is not excused by the loader", "run _dl_fixup@ld-linux-x86-64.so.2", "wrong"),
 )
 
+OWNERS = {"step_red": ["red"], "spin_red": ["red"], "step_long": ["l" * 300], "conduct": ["conduct"], "nobodys": [""]}
+TASKS = (
+    ("the task of the innermost function is right", "main conduct step_red spin_red", "red", "right"),
+    ("another task is wrong", "main step_red spin_red", "conduct", "wrong"),
+    ("the caller's task is wrong below a plain function", "main conduct step_red spin_red", "conduct", "wrong"),
+    ("a coroutine that is being made is its caller's", "main conduct step_red", "conduct", "right"),
+    ("a task without its label is none", "main step_red spin_red", "", "none"),
+    ("a label where nobody's function runs is wrong", "main nobodys", "red", "wrong"),
+    ("no label where nobody's function runs is as it should be", "main nobodys", "", "free"),
+    ("a long name may be cut", "main step_long", "l" * 200 + "\u2026", "right"),
+    ("a long name may not be another", "main step_long", "m" * 200 + "\u2026", "wrong"),
+    ("a label between two tasks is open", "main", "red", "open"),
+)
+
 NAMES = (
     ("int pipeline<int, 3>(int)", "pipeline<int, 3>"),
     ("calls()::{lambda(int)#1}::operator()(int) const", "calls()::{lambda(int)#1}::operator()"),
@@ -79,6 +94,8 @@ def stack(text):
 def claims():
     for claim, text, expected in STACKS:
         yield claim, judge(stack(text), LEGALS)[0], expected
+    for claim, text, label, expected in TASKS:
+        yield claim, judge_task([(True, name) for name in text.split()], label, OWNERS), expected
     for name, expected in NAMES:
         yield "plain name of " + name, plain_name(name), expected
     yield "basename+0x is unknown", is_unknown("libx.so.1+0x1f"), True
