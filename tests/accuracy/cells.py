@@ -54,7 +54,7 @@ CELLS = [
     cell("C control", "coroutines", "coroutine.c"),
     cell("C control", "64 threads", "threads.c", quick=True),
     cell("C control", "vfork + exec", "exec.c", outside=6.0, quick=True),
-    cell("C control", "fork without exec", "fork.c", outside=12.0),
+    cell("C control", "fork without exec", "fork.c", outside=8.0),
     cell("C control", "memfd", "memfd.c", ("-O2", "-D_GNU_SOURCE")),
     cell("C libraries", "dlopen/dlclose reuse", "dlcycle.c dlpart.c", recipe=build.compile_dlcycle, wrong=0.1,
          outside=4.0, quick=True, arguments=build.dlcycle_arguments),

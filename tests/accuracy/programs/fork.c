@@ -14,7 +14,7 @@ FRAME void forked_leaf(double seconds)
 	double end = truth_clock() + seconds;
 
 	while (truth_clock() < end)
-		SPIN(20000);
+		SPIN(60000);
 }
 
 FRAME void forked_run(void)
