@@ -45,8 +45,10 @@ static __always_inline __u64 python_thread_pointer(void)
 {
 	struct task_struct *task;
 
-	if (has_task_btf)
-		return TASK_THREAD_POINTER(bpf_get_current_task_btf());
+	if (has_task_btf) {
+		task = bpf_get_current_task_btf();
+		return TASK_THREAD_POINTER(task);
+	}
 	task = (void *)bpf_get_current_task();
 	return BPF_CORE_READ(task, thread.fsbase);
 }
