@@ -6,13 +6,16 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "core/array.h"
+
 /* No mapping begins or ends inside of one, so it can be read as a whole or not at all. */
 #define PAGE 4096
 #define FIRST_SLOTS 64
 
 struct page {
 	uint64_t number;
-	int err; /* of the read; 0: the bytes are there */
+	size_t slot; /* where it is in slots */
+	int err;     /* of the read; 0: the bytes are there */
 	uint8_t bytes[PAGE];
 };
 
@@ -20,51 +23,66 @@ struct cache_mem {
 	struct mem m;
 	struct mem *under;
 	struct page **slots; /* open addressing by page number */
-	size_t n, n_slots;   /* n_slots: a power of two, at least 2 * n */
+	size_t n_slots;	     /* a power of two, at least 2 * n */
+	/* The first n are in slots, the rest is kept for later ones. */
+	struct page **pages;
+	size_t n, n_pages, cap_pages;
 	size_t max;
 	uint64_t reads_left;
 	struct page *last;
 };
 
+/* In time that goes by the pages it holds, not by those it once held. */
 void mem_cache_forget(struct mem *cache)
 {
 	struct cache_mem *c = (struct cache_mem *)cache;
 
-	for (size_t i = 0; i < c->n_slots && c->n; i++) {
-		free(c->slots[i]);
-		c->slots[i] = NULL;
-	}
+	for (size_t i = 0; i < c->n; i++)
+		c->slots[c->pages[i]->slot] = NULL;
 	c->n = 0;
 	c->last = NULL;
 }
 
-static struct page **slot_of(const struct cache_mem *c, uint64_t number)
+static size_t slot_of(const struct cache_mem *c, uint64_t number)
 {
-	size_t i = (size_t)(number * UINT64_C(0x9e3779b97f4a7c15) >> 32);
+	size_t i = (size_t)(number * UINT64_C(0x9e3779b97f4a7c15) >> 32) & (c->n_slots - 1);
 
-	while (c->slots[i & (c->n_slots - 1)] && c->slots[i & (c->n_slots - 1)]->number != number)
-		i++;
-	return &c->slots[i & (c->n_slots - 1)];
+	while (c->slots[i] && c->slots[i]->number != number)
+		i = (i + 1) & (c->n_slots - 1);
+	return i;
 }
 
 static int grow(struct cache_mem *c)
 {
-	struct page **old = c->slots;
-	size_t n_old = c->n_slots;
+	struct page **slots;
 
-	if (2 * (c->n + 1) <= n_old)
+	if (2 * (c->n + 1) <= c->n_slots)
 		return 0;
-	c->slots = calloc(2 * n_old, sizeof(*c->slots));
-	if (!c->slots) {
-		c->slots = old;
+	slots = calloc(2 * c->n_slots, sizeof(*slots));
+	if (!slots)
 		return -ENOMEM;
+	free(c->slots);
+	c->slots = slots;
+	c->n_slots *= 2;
+	for (size_t i = 0; i < c->n; i++) {
+		c->pages[i]->slot = slot_of(c, c->pages[i]->number);
+		c->slots[c->pages[i]->slot] = c->pages[i];
 	}
-	c->n_slots = 2 * n_old;
-	for (size_t i = 0; i < n_old; i++)
-		if (old[i])
-			*slot_of(c, old[i]->number) = old[i];
-	free(old);
 	return 0;
+}
+
+/* One that is in no slot; NULL: no memory. */
+static struct page *spare_page(struct cache_mem *c)
+{
+	if (c->n == c->n_pages) {
+		if (ARRAY_RESERVE(c->pages, c->cap_pages, c->n_pages) < 0)
+			return NULL;
+		c->pages[c->n_pages] = malloc(sizeof(struct page));
+		if (!c->pages[c->n_pages])
+			return NULL;
+		c->n_pages++;
+	}
+	return c->pages[c->n];
 }
 
 static int read_page(struct cache_mem *c, uint64_t number, struct page **out)
@@ -75,13 +93,14 @@ static int read_page(struct cache_mem *c, uint64_t number, struct page **out)
 		return -E2BIG;
 	if (c->n == c->max)
 		mem_cache_forget(&c->m);
-	page = grow(c) ? NULL : malloc(sizeof(*page));
+	page = grow(c) ? NULL : spare_page(c);
 	if (!page)
 		return -ENOMEM;
 	c->reads_left--;
 	page->number = number;
 	page->err = mem_read(c->under, number * PAGE, page->bytes, PAGE);
-	*slot_of(c, number) = page;
+	page->slot = slot_of(c, number);
+	c->slots[page->slot] = page;
 	c->n++;
 	*out = page;
 	return 0;
@@ -90,7 +109,7 @@ static int read_page(struct cache_mem *c, uint64_t number, struct page **out)
 static int page_of(struct cache_mem *c, uint64_t number, struct page **out)
 {
 	if (!c->last || c->last->number != number) {
-		struct page *page = *slot_of(c, number);
+		struct page *page = c->slots[slot_of(c, number)];
 		int err = page ? 0 : read_page(c, number, &page);
 
 		if (err < 0)
@@ -127,7 +146,9 @@ static void cache_free(struct mem *m)
 {
 	struct cache_mem *c = (struct cache_mem *)m;
 
-	mem_cache_forget(m);
+	for (size_t i = 0; i < c->n_pages; i++)
+		free(c->pages[i]);
+	free(c->pages);
 	free(c->slots);
 	free(c);
 }

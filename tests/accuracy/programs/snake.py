@@ -293,6 +293,10 @@ def loop_of(asyncio, prefix, seconds, new_loop):
     def start_at_once(coroutine, name):
         return asyncio.Task(coroutine, loop=loop, name=name, eager_start=True)
 
+    # Before and after the coroutine runs it is asyncio's own time, in whichever task.
+    for name in ("", prefix + "eager"):
+        own([start_at_once], name)
+
     async def begin_inside(rounds):
         """From 3.12 on a task may begin inside another one."""
         for i in range(rounds):
@@ -306,7 +310,7 @@ def loop_of(asyncio, prefix, seconds, new_loop):
             crowd.append(task_of(loop, [shared[0], burn], burn(shared[0], 8, asyncio.sleep), prefix + "shared"))
             crowd.append(task_of(loop, [hand[0], drives], drives(8), prefix + "hand"))
             crowd.append(task_of(loop, hashes, hashes[1](2, asyncio.sleep, hashlib.sha256, HASHED), prefix + "hash"))
-            crowd.append(task_of(loop, [begin_inside], begin_inside(4), prefix + "start"))
+            crowd.append(task_of(loop, [begin_inside, start_at_once], begin_inside(4), prefix + "start"))
             loop.call_soon(call_back)
             await asyncio.gather(*crowd)
             # The next task is made where this one was.
