@@ -15,6 +15,7 @@
 #include "core/scoped.h"
 #include "core/text.h"
 #include "runtimes/process.h"
+#include "runtimes/python.h"
 #include "runtimes/procfs.h"
 #include "symbolizer/object.h"
 
@@ -123,9 +124,6 @@ static const struct runtime_hint {
 	const char *file, *name, *what;
 } runtime_hints[] = {
 	{ "libjvm.so", "HotSpot", "Java methods have names only by a perf map" },
-	{ "libpython", "CPython",
-	  "the interpreter's native frames are shown, not Python functions" },
-	{ "python3", "CPython", "the interpreter's native frames are shown, not Python functions" },
 	{ "node", "Node.js", "JavaScript functions have names only by a perf map" },
 };
 
@@ -139,12 +137,28 @@ static const struct runtime_hint *find_hint(const char *path)
 	return NULL;
 }
 
-static void check_runtime(struct findings *all, struct processes *ps, const struct process *proc)
+static bool check_python(struct finding *f, struct processes *ps, struct process *proc)
+{
+	bool is_known = false;
+	uint32_t version = python_version_of(ps, proc, &is_known);
+
+	if (!version)
+		return false;
+	finding_set(f, is_known ? FINDING_OK : FINDING_PART, "", "CPython %u.%u.%u%s",
+		    version >> 24, version >> 16 & 255, version >> 8 & 255,
+		    is_known ? ": Python functions, lines and asyncio tasks"
+			     : ", which weft does not know: native frames only");
+	return true;
+}
+
+static void check_runtime(struct findings *all, struct processes *ps, struct process *proc)
 {
 	struct finding *f = findings_add(all, "runtime");
 	const struct runtime_hint *hint = NULL;
 	bool is_go = false;
 
+	if (check_python(f, ps, proc))
+		return;
 	for (size_t i = 0; i < proc->n_mappings && !hint; i++) {
 		const struct mapping *m = &proc->mappings[i];
 

@@ -210,6 +210,19 @@ bool python_attach(struct processes *ps, struct process *proc, struct python_pro
 	return true;
 }
 
+uint32_t python_version_of(struct processes *ps, struct process *proc, bool *is_known)
+{
+	struct python *py = python_of(proc);
+
+	if (!py || !ps->pythons)
+		return 0;
+	find_image(ps, proc, py);
+	if (!py->image)
+		return 0;
+	*is_known = !py->image->err;
+	return py->image->layout.version;
+}
+
 bool python_settles(struct processes *ps, struct process *proc)
 {
 	struct python *py = proc->python;

@@ -21,6 +21,10 @@ struct walked;
 /* Looks for an interpreter in what the process has mapped. True: *out says how to walk it. */
 bool python_attach(struct processes *ps, struct process *proc, struct python_process *out);
 
+/* The version of the interpreter in what the process has mapped, as sys.hexversion; 0: none.
+ *is_known: it can be walked. */
+uint32_t python_version_of(struct processes *ps, struct process *proc, bool *is_known);
+
 /* For a process that was sampled. True: what was not there yet when python_attach() was called is
    now, so it should be called again. */
 bool python_settles(struct processes *ps, struct process *proc);
