@@ -99,7 +99,7 @@ batch() {
 import json, sys
 work = sys.argv[1]
 names = {int(pid): name for name, pid in (line.split() for line in open(work + "/started"))}
-total, named, wrong = {}, {}, 0
+total, named, wrong, behind = {}, {}, 0, 0
 for line in open(work + "/x.json", encoding="utf-8"):
     event = json.loads(line)
     weight, name = event["sampleWeight"], names[event["pid"]]
@@ -107,7 +107,9 @@ for line in open(work + "/x.json", encoding="utf-8"):
     total[name] = total.get(name, 0) + weight
     if name == "honest":
         at = [f for f in functions if f.startswith("honest_") or f == "main"]
-        if "main" in functions and at not in (["honest_inner", "honest_outer", "main"], ["honest_outer", "main"], ["main"]):
+        if "user space was behind" in functions[-1]:
+            behind += weight	# said so: a table of many rows was made, or the others asked for too much
+        elif "main" in functions and at not in (["honest_inner", "honest_outer", "main"], ["honest_outer", "main"], ["main"]):
             wrong += weight
             print("honest:", functions)
         elif functions[-1] not in ("_start", "_dl_start_user") and "[unknown]" not in functions:
@@ -120,8 +122,8 @@ unnamed = [n for n in names.values() if n in ("good", "fifo", "device", "section
                                      "rela", "bomb", "functions")
            and named.get(n, 0) < 0.9 * total.get(n, 0)]
 print("samples:", total, "in work_in_file:", named)
-print("not sampled:", unsampled, "without names:", unnamed, "honest ones wrong:", wrong)
-sys.exit(bool(unsampled or unnamed or wrong))
+print("not sampled:", unsampled, "without names:", unnamed, "honest ones wrong:", wrong, "without a copy:", behind)
+sys.exit(bool(unsampled or unnamed or wrong or behind > total.get("honest", 0) / 10))
 PYTHON
 	claim "  and has the right names for what is honest" $?
 	tail -n 2 "$work/out" | sed 's/^/# /'
