@@ -107,10 +107,11 @@ static uint32_t group_of(struct printing *p, uint32_t parent, uint32_t i)
 {
 	const struct python_tasks *ts = &p->tree.dump->tasks;
 	const struct python_task *t = &ts->tasks[i];
-	uint64_t key[5] = {
-		parent, (uint64_t)t->state << 32 | t->n_places, (uint64_t)t->via << 32 | t->call,
-		t->loop, hash_bytes(ts->places + t->first_place, t->n_places * sizeof(*ts->places))
-	};
+	uint64_t key[5] = { parent, (uint64_t)t->state << 32 | t->n_places,
+			    (uint64_t)t->via << 32 | t->call, t->loop,
+			    t->n_places ? hash_bytes(&ts->places[t->first_place],
+						     t->n_places * sizeof(*ts->places))
+					: 0 };
 
 	if (p->tree.first[i] != p->tree.first[i + 1] || t->awaits_task || t->n_waiters > 1 ||
 	    t->state == PYTHON_TASK_RUNNING)

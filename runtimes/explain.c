@@ -125,6 +125,15 @@ static uint32_t locate(struct explain *ex, const struct frame_at *at, enum keep 
 		  : runtime_named_location(&ex->env, FRAME_UNKNOWN, at->frame->addr, "[unknown]");
 }
 
+/* What a frame's location holds for. Python frames are numbered by the program, whatever is mapped;
+   forks share their mappings' generation, but no numbers. */
+static uint32_t generation_of(const struct process *proc, const struct wire_frame *f)
+{
+	if (!proc)
+		return 0;
+	return f->kind == WIRE_FRAME_PYTHON ? proc->serial : proc->generation;
+}
+
 static uint32_t location_of(struct explain *ex, const struct frame_at *at)
 {
 	const struct wire_frame *f = at->frame;
@@ -135,7 +144,7 @@ static uint32_t location_of(struct explain *ex, const struct frame_at *at)
 
 	if (f->kind != WIRE_FRAME_NATIVE) /* theirs is where they are on the stack */
 		key.extra = f->extra;
-	key.generation = proc ? proc->generation : 0;
+	key.generation = generation_of(proc, f);
 	id = cache_find(ex, &key);
 	if (!id && proc && proc->jit_names) {
 		key.jit_names = proc->jit_names;
@@ -145,7 +154,7 @@ static uint32_t location_of(struct explain *ex, const struct frame_at *at)
 		return id;
 	key.location = locate(ex, at, &keep);
 	/* What came to be known on the way may have changed either number. */
-	key.generation = proc ? proc->generation : 0;
+	key.generation = generation_of(proc, f);
 	key.jit_names = proc && keep == KEEP_WITH_NAMES ? proc->jit_names : 0;
 	if (keep != KEEP_NOT && key.location)
 		cache_add(ex, &key);

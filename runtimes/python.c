@@ -21,7 +21,10 @@
 #include "runtimes/runtime.h"
 #include "symbolizer/object.h"
 
-#define MAX_CODES (1u << 16) /* code objects of one process that have names */
+#define MAX_CODES (1u << 16)   /* code objects of one process that have names */
+#define MAX_MEMORY (4u << 20)  /* bytes of names and lines, from which on no more are read */
+#define MAX_LINES (256u << 10) /* of one of them: larger tables are of machine-made modules */
+#define MAX_TRIES 4 /* to read one: it may not have been in memory, or changed meanwhile */
 
 /* Frames that stand for something else than a code object: their "address". */
 enum { NOTE_BROKEN, NOTE_TRUNCATED, N_NOTES };
@@ -30,6 +33,7 @@ struct known_code {
 	uint64_t addr;
 	uint32_t id;
 	bool is_read;
+	uint8_t n_tries;
 	struct python_code code; /* when it is read */
 };
 
@@ -348,27 +352,43 @@ struct explained {
 	const struct walked *stack;
 };
 
-/* The number of a code object, from 1; 0: no room for more. */
+/* As long as there is room for it, and not again and again. */
+static void read_code(const struct explained *e, struct known_code *known)
+{
+	struct python_code *code = &known->code;
+	struct process *proc = e->proc;
+
+	if (known->is_read || known->n_tries == MAX_TRIES || proc->python_memory > MAX_MEMORY)
+		return;
+	known->n_tries++;
+	known->is_read = read_live(proc, e->py, known) || read_copy(e->py, e->stack, known);
+	if (!known->is_read)
+		return;
+	if (code->lines_len > MAX_LINES) {
+		free(code->lines);
+		code->lines = NULL;
+		code->lines_len = 0;
+	}
+	/* A name was read into four bytes a character. */
+	proc->python_memory += 4 * (code->name_len + code->file_len) + code->lines_len;
+}
+
+/* The number of a code object, from 1; 0: it could not be read in the first place, or there are too
+   many. */
 static uint32_t code_number(const struct explained *e, uint64_t addr, uint32_t id)
 {
-	struct process *proc = e->proc;
 	struct python *py = e->py;
-	struct known_code *known;
-	uint32_t *slot;
+	uint32_t *slot = id && py->n_slots ? slot_of(py, addr, id) : NULL;
 
-	if (grow(proc, py))
-		return 0;
-	slot = slot_of(py, addr, id);
-	if (*slot)
-		return *slot;
-	known = &py->codes[py->n_codes++];
-	*known = (struct known_code){ .addr = addr, .id = id };
-	*slot = py->n_codes;
-	known->is_read = id && (read_live(proc, py, known) || read_copy(py, e->stack, known));
-	if (known->is_read)
-		proc->python_memory +=
-			known->code.name_len + known->code.file_len + known->code.lines_len;
-	return py->n_codes;
+	if (!slot || !*slot) {
+		if (!id || grow(e->proc, py))
+			return 0;
+		slot = slot_of(py, addr, id);
+		py->codes[py->n_codes++] = (struct known_code){ .addr = addr, .id = id };
+		*slot = py->n_codes;
+	}
+	read_code(e, &py->codes[*slot - 1]);
+	return *slot;
 }
 
 static bool is_eval(void *ctx, const struct wire_frame *f)
@@ -447,11 +467,13 @@ static uint32_t locate_python(struct runtime *rt, const struct frame_at *at, enu
 	*keep = KEEP_WITH_MAPPINGS;
 	if (at->frame->addr < N_NOTES)
 		return locate_note(rt->env, at->frame->addr);
-	if (!py || at->frame->addr - N_NOTES - 1 >= py->n_codes)
+	known = py && at->frame->addr - N_NOTES - 1 < py->n_codes
+			? &py->codes[at->frame->addr - N_NOTES - 1]
+			: NULL;
+	if (!known || !known->is_read) {
+		*keep = KEEP_NOT; /* it may be read the next time */
 		return runtime_named_location(rt->env, FRAME_PYTHON, 0, "[unknown Python code]");
-	known = &py->codes[at->frame->addr - N_NOTES - 1];
-	if (!known->is_read)
-		return runtime_named_location(rt->env, FRAME_PYTHON, 0, "[unknown Python code]");
+	}
 	function.name = function.system_name =
 		profile_string_n(p, known->code.name, known->code.name_len);
 	function.filename = profile_string_n(p, known->code.file, known->code.file_len);

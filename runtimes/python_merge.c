@@ -5,7 +5,8 @@ struct output {
 	const struct python_merge *m;
 	struct wire_frame *frames;
 	size_t n, max;
-	size_t next; /* of m->python */
+	size_t next;   /* of m->python */
+	size_t anchor; /* the first one from there on, as far as it was looked for */
 };
 
 static void add(struct output *o, struct wire_frame frame)
@@ -40,15 +41,18 @@ static void add_rest(struct output *o)
 }
 
 /* The anchor of the activation that is next; false when it has none. */
-static bool next_anchor(const struct output *o, uint32_t *addr)
+static bool next_anchor(struct output *o, uint32_t *addr)
 {
-	for (size_t i = o->next; i < o->m->n_python; i++) {
-		if (!is_anchor(&o->m->python[i]))
-			continue;
-		*addr = (uint32_t)o->m->python[i].addr;
-		return true;
-	}
-	return false;
+	const struct python_merge *m = o->m;
+
+	if (o->anchor < o->next)
+		o->anchor = o->next;
+	while (o->anchor < m->n_python && !is_anchor(&m->python[o->anchor]))
+		o->anchor++;
+	if (o->anchor == m->n_python)
+		return false;
+	*addr = (uint32_t)m->python[o->anchor].addr;
+	return true;
 }
 
 /* Addresses on one stack, of which the low halves are known: the difference is what counts. */

@@ -186,11 +186,11 @@ static bool is_private(const char *name)
 /* Of the innermost frames that are asyncio's, the outermost that is for others. */
 static uint32_t call_of(const struct reading *r, const struct python_task *t)
 {
-	const struct python_place *places = r->out->places + t->first_place;
+	const struct python_place *places = r->out->places;
 	uint32_t call = 0;
 
 	for (size_t i = t->n_places; i > 0; i--) {
-		uint32_t id = places[i - 1].function;
+		uint32_t id = places[t->first_place + i - 1].function;
 		const struct python_function *f = python_functions_get(r->functions, id);
 
 		if (!f || !f->is_asyncio)
