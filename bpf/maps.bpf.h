@@ -14,7 +14,7 @@
 #include "bpf/kernel_types.h"
 #include "bpf/shared.h"
 #include "unwinders/arch.h"
-#include "unwinders/python.h"
+#include "unwinders/python_identity.h"
 #include "unwinders/python_task.h"
 #include "unwinders/python_walk.h"
 #include "unwinders/unwind.h"

@@ -127,7 +127,7 @@ struct wire_part {
 struct wire_python_frame {
 	__u64 addr;	/* of the code object; of an anchor: where it is on the C stack, and 1 */
 	__u32 position; /* f_lasti, or the instruction's address less the code object's */
-	__u32 id;	/* its identity, unwinders/python.h; 0: it could not be read */
+	__u32 id;	/* its identity, unwinders/python_identity.h; 0: it could not be read */
 };			/* 16 bytes */
 
 /* In the flags of the header. Neither: nobody can tell. */

@@ -12,30 +12,14 @@
 #include "runtimes/process.h"
 #include "runtimes/process_table.h"
 #include "runtimes/python_asyncio.h"
-#include "runtimes/python_code.h"
-#include "runtimes/python_copy.h"
+#include "runtimes/python_codes.h"
 #include "runtimes/python_image.h"
-#include "runtimes/python_lines.h"
 #include "runtimes/python_merge.h"
-#include "runtimes/python_qualnames.h"
 #include "runtimes/runtime.h"
 #include "symbolizer/object.h"
 
-#define MAX_CODES (1u << 16)   /* code objects of one process that have names */
-#define MAX_MEMORY (4u << 20)  /* bytes of names and lines, from which on no more are read */
-#define MAX_LINES (256u << 10) /* of one of them: larger tables are of machine-made modules */
-#define MAX_TRIES 4 /* to read one: it may not have been in memory, or changed meanwhile */
-
 /* Frames that stand for something else than a code object: their "address". */
 enum { NOTE_BROKEN, NOTE_TRUNCATED, N_NOTES };
-
-struct known_code {
-	uint64_t addr;
-	uint32_t id;
-	bool is_read;
-	uint8_t n_tries;
-	struct python_code code; /* when it is read */
-};
 
 /* Of a process (process.python). */
 struct python {
@@ -44,23 +28,14 @@ struct python {
 	uint32_t generation; /* of the mappings that were searched */
 	bool is_settled;     /* the kernel half knows all that there is to know */
 	struct python_asyncio asyncio;
-	struct mem *mem;		/* while a stack is explained */
-	struct python_qualnames *names; /* NULL until one is looked for */
-	struct known_code *codes;
-	uint32_t n_codes, cap_codes;
-	uint32_t *slots; /* code's number + 1, by address and id; open addressing */
-	uint32_t n_slots;
+	struct python_codes *codes;
 };
 
 static void python_free(void *priv)
 {
 	struct python *py = priv;
 
-	for (uint32_t i = 0; i < py->n_codes; i++)
-		python_code_deinit(&py->codes[i].code);
-	free(py->codes);
-	free(py->slots);
-	python_qualnames_free(py->names);
+	python_codes_free(py->codes);
 	free(py);
 }
 
@@ -253,143 +228,11 @@ bool python_task_of(const struct process *proc, const struct wire_python_task *t
 	return python_task_label(task, &py->image->layout, &types, out);
 }
 
-static uint32_t *slot_of(const struct python *py, uint64_t addr, uint32_t id)
-{
-	uint64_t h = (addr ^ (uint64_t)id << 32) * UINT64_C(0x9e3779b97f4a7c15);
-
-	for (size_t i = (size_t)(h >> 32);; i++) {
-		uint32_t *slot = &py->slots[i & (py->n_slots - 1)];
-
-		if (!*slot || (py->codes[*slot - 1].addr == addr && py->codes[*slot - 1].id == id))
-			return slot;
-	}
-}
-
-static int grow(struct process *proc, struct python *py)
-{
-	uint32_t cap = py->cap_codes ? py->cap_codes * 2 : 128;
-	struct known_code *codes;
-	uint32_t *slots;
-
-	if (py->n_codes < py->cap_codes)
-		return 0;
-	if (cap > MAX_CODES)
-		return -E2BIG;
-	codes = realloc(py->codes, cap * sizeof(*codes));
-	if (!codes)
-		return -ENOMEM;
-	py->codes = codes;
-	slots = calloc(cap * 2, sizeof(*slots));
-	if (!slots)
-		return -ENOMEM;
-	free(py->slots);
-	py->slots = slots;
-	py->n_slots = cap * 2;
-	for (uint32_t i = 0; i < py->n_codes; i++)
-		*slot_of(py, codes[i].addr, codes[i].id) = i + 1;
-	proc->python_memory += (cap - py->cap_codes) * (sizeof(*codes) + 2 * sizeof(*slots));
-	py->cap_codes = cap;
-	return 0;
-}
-
-/* What code objects do not say themselves to 3.10. */
-static void qualify(struct process *proc, struct python *py, struct known_code *known)
-{
-	size_t before;
-
-	if (py->image->layout.code.qualname)
-		return;
-	if (!py->names)
-		py->names = python_qualnames_new();
-	if (!py->names)
-		return;
-	before = python_qualnames_memory(py->names);
-	python_qualnames_apply(py->names, py->mem, &py->image->layout,
-			       py->image->runtime + py->bias, known->addr, &known->code);
-	proc->python_memory += python_qualnames_memory(py->names) - before;
-}
-
-/* From the process, if the code object is still the one that the kernel half saw. */
-static bool read_live(struct process *proc, struct python *py, struct known_code *known)
-{
-	if (proc->exit_time_ns)
-		return false;
-	if (!py->mem)
-		py->mem = mem_live(proc->pid);
-	if (!py->mem || python_code_read(py->mem, &py->image->layout, known->addr, 0, &known->code))
-		return false;
-	if (known->code.identity == known->id) {
-		qualify(proc, py, known);
-		return true;
-	}
-	python_code_deinit(&known->code);
-	return false;
-}
-
-/* From what the kernel half copied, when it is gone by now. */
-static bool read_copy(const struct python *py, const struct walked *stack, struct known_code *known)
-{
-	struct python_layout layout = py->image->layout;
-
-	layout.code.id_needs_name =
-		false; /* that name was not copied; the record has the identity */
-	for (size_t i = 0; i < stack->n_codes; i++) {
-		const struct wire_python_code *c = stack->codes[i];
-		struct python_copy copy;
-
-		if (c->addr != known->addr || c->id != known->id)
-			continue;
-		python_copy_init(&copy, c);
-		return !python_code_read(&copy.mem, &layout, known->addr, 0, &known->code);
-	}
-	return false;
-}
-
 /* The stack that is being explained. */
 struct explained {
-	struct process *proc;
 	struct python *py;
-	const struct walked *stack;
+	struct python_code_source source;
 };
-
-/* As long as there is room for it, and not again and again. */
-static void read_code(const struct explained *e, struct known_code *known)
-{
-	struct python_code *code = &known->code;
-	struct process *proc = e->proc;
-
-	if (known->is_read || known->n_tries == MAX_TRIES || proc->python_memory > MAX_MEMORY)
-		return;
-	known->n_tries++;
-	known->is_read = read_live(proc, e->py, known) || read_copy(e->py, e->stack, known);
-	if (!known->is_read)
-		return;
-	if (code->lines_len > MAX_LINES) {
-		free(code->lines);
-		code->lines = NULL;
-		code->lines_len = 0;
-	}
-	/* A name was read into four bytes a character. */
-	proc->python_memory += 4 * (code->name_len + code->file_len) + code->lines_len;
-}
-
-/* The number of a code object, from 1; 0: it could not be read in the first place, or there are too
-   many. */
-static uint32_t code_number(const struct explained *e, uint64_t addr, uint32_t id)
-{
-	struct python *py = e->py;
-	uint32_t *slot = id && py->n_slots ? slot_of(py, addr, id) : NULL;
-
-	if (!slot || !*slot) {
-		if (!id || grow(e->proc, py))
-			return 0;
-		slot = slot_of(py, addr, id);
-		py->codes[py->n_codes++] = (struct known_code){ .addr = addr, .id = id };
-		*slot = py->n_codes;
-	}
-	read_code(e, &py->codes[*slot - 1]);
-	return *slot;
-}
 
 static bool is_eval(void *ctx, const struct wire_frame *f)
 {
@@ -406,8 +249,8 @@ static struct wire_frame note(int which)
 
 static struct wire_frame python_frame(void *ctx, const struct wire_python_frame *f)
 {
-	const struct explained *e = ctx;
-	uint32_t number = code_number(e, f->addr, f->id);
+	struct explained *e = ctx;
+	uint32_t number = python_codes_number(e->py->codes, &e->source, f->addr, f->id);
 
 	return (struct wire_frame){ .addr = number + N_NOTES,
 				    .extra = f->position,
@@ -418,7 +261,7 @@ size_t python_explain(const struct runtime_env *env, struct process *proc,
 		      const struct walked *stack, struct wire_frame *out, size_t max)
 {
 	const struct wire_python *python = stack->python;
-	struct explained e = { proc, python_of(proc), stack };
+	struct explained e = { .py = python_of(proc) };
 	struct python_merge m = {
 		.native = stack->frames,
 		.n_native = stack->n,
@@ -432,17 +275,29 @@ size_t python_explain(const struct runtime_env *env, struct process *proc,
 	};
 	size_t n_out;
 
-	if (e.py)
-		find_image(env->processes, proc,
-			   e.py); /* a fork is walked before anybody has heard of it */
-	if (!e.py || !e.py->image || e.py->image->err)
+	if (!e.py)
 		return 0;
+	/* A fork is walked before anybody has heard of it. */
+	find_image(env->processes, proc, e.py);
+	if (!e.py->image || e.py->image->err)
+		return 0;
+	if (!e.py->codes)
+		e.py->codes = python_codes_new();
+	if (!e.py->codes)
+		return 0;
+	e.source = (struct python_code_source){
+		.pid = proc->exit_time_ns ? 0 : proc->pid,
+		.runtime = e.py->image->runtime + e.py->bias,
+		.layout = &e.py->image->layout,
+		.copies = stack->codes,
+		.n_copies = stack->n_codes,
+	};
 	m.has_anchors = e.py->image->layout.chain != PYTHON_FRAME_OBJECTS;
 	n_out = python_merge(&m, out, max ? max - 1 : 0);
 	if (python->end != PYTHON_STACKS && n_out < max)
 		out[n_out++] = note(python->end == PYTHON_TRUNCATED ? NOTE_TRUNCATED : NOTE_BROKEN);
-	mem_free(e.py->mem);
-	e.py->mem = NULL;
+	mem_free(e.source.mem);
+	proc->python_memory = sizeof(*e.py) + python_codes_memory(e.py->codes);
 	return n_out;
 }
 
@@ -459,7 +314,7 @@ static uint32_t locate_python(struct runtime *rt, const struct frame_at *at, enu
 	struct profile *p = rt->env->profile;
 	struct location location = { .kind = FRAME_PYTHON };
 	struct function function = { 0 };
-	const struct known_code *known;
+	const struct python_code *code;
 	struct line line = { 0 };
 	int64_t position;
 	int number = 0;
@@ -467,20 +322,17 @@ static uint32_t locate_python(struct runtime *rt, const struct frame_at *at, enu
 	*keep = KEEP_WITH_MAPPINGS;
 	if (at->frame->addr < N_NOTES)
 		return locate_note(rt->env, at->frame->addr);
-	known = py && at->frame->addr - N_NOTES - 1 < py->n_codes
-			? &py->codes[at->frame->addr - N_NOTES - 1]
-			: NULL;
-	if (!known || !known->is_read) {
+	code = py && py->codes ? python_codes_get(py->codes, at->frame->addr - N_NOTES) : NULL;
+	if (!code) {
 		*keep = KEEP_NOT; /* it may be read the next time */
 		return runtime_named_location(rt->env, FRAME_PYTHON, 0, "[unknown Python code]");
 	}
-	function.name = function.system_name =
-		profile_string_n(p, known->code.name, known->code.name_len);
-	function.filename = profile_string_n(p, known->code.file, known->code.file_len);
-	function.start_line = known->code.first_line > 0 ? (uint32_t)known->code.first_line : 0;
+	function.name = function.system_name = profile_string_n(p, code->name, code->name_len);
+	function.filename = profile_string_n(p, code->file, code->file_len);
+	function.start_line = code->first_line > 0 ? (uint32_t)code->first_line : 0;
 	line.function = profile_function(p, &function);
 	position = python_position(&py->image->layout, 0, at->frame->extra);
-	if (!python_code_line(&py->image->layout, &known->code, position, &number) && number > 0)
+	if (!python_code_line(&py->image->layout, code, position, &number) && number > 0)
 		line.line = (uint32_t)number;
 	return profile_location(p, &location, &line, 1);
 }

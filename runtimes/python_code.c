@@ -9,7 +9,7 @@
 #include "core/scoped.h"
 #include "runtimes/python_lines.h"
 #include "runtimes/python_str.h"
-#include "unwinders/python.h"
+#include "unwinders/python_identity.h"
 
 #define MAX_HEAD 256
 

@@ -120,7 +120,7 @@ struct python_layout {
 		uint16_t code; /* to 3.10: a bytes object; then the first instruction itself */
 		uint16_t tlbc; /* free-threaded from 3.14 on: copies of the code */
 		/* What tells a code object from the next one at its address: see
-		 * unwinders/python.h. */
+		 * unwinders/python_identity.h. */
 		uint16_t id_off, id_len;
 		bool id_needs_name;
 	} code;

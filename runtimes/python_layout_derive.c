@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "runtimes/python_layout_derive.h"
 
-#include "unwinders/python.h"
+#include "unwinders/python_identity.h"
 
 static void derive_kinds(struct python_layout *l)
 {

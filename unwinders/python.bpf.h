@@ -14,7 +14,7 @@
 #include "bpf/counters.h"
 #include "bpf/weft.h"
 #include "unwinders/arch.h"
-#include "unwinders/python.h"
+#include "unwinders/python_identity.h"
 #include "unwinders/python_walk.h"
 
 /* A byte or word of what was read, wherever the layout says. */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
  * What a walk of CPython's frames needs to know of one process, and where it is. Filled by
- * runtimes/python_find.c, read by the kernel half and by tests on the host.
+ * runtimes/python.c, read by the kernel half and by tests on the host.
  *
  * Offsets are in bytes; 0 says that this version has no such field, unless it is said otherwise.
  */
@@ -46,11 +46,12 @@ struct python_process {
 	__u16 frame_len;  /* bytes to read: all fields lie in them */
 	__u16 frame_code; /* may be 0 */
 	__u16 frame_previous;
-	__u16 frame_instr;	    /* f_lasti, prev_instr or instr_ptr */
-	__u16 frame_owner;	    /* a byte */
-	__u16 frame_is_entry;	    /* a byte; 3.11 */
-	__u16 code_id, code_id_len; /* what a code object is known by: unwinders/python.h */
-	__u16 code_name;	    /* its name, and what to add of that; 0: nothing */
+	__u16 frame_instr;    /* f_lasti, prev_instr or instr_ptr */
+	__u16 frame_owner;    /* a byte */
+	__u16 frame_is_entry; /* a byte; 3.11 */
+	__u16 code_id,
+		code_id_len; /* what a code object is known by: unwinders/python_identity.h */
+	__u16 code_name;     /* its name, and what to add of that; 0: nothing */
 	__u16 str_hash;
 	__u16 code_len; /* bytes of a code object that hold the fields below */
 	__u16 code_shown_name, code_file, code_lines;

@@ -23,6 +23,7 @@
 #include "core/clock.h"
 #include "core/options.h"
 #include "core/profile.h"
+#include "tests/live/can_sample.h"
 
 static bool run_on(int cpu)
 {
@@ -156,17 +157,6 @@ static void a_cpu_that_comes_is_heard_and_one_that_goes_leaves_what_it_said(void
 	assert_true(hears(sb, "again"));
 	sideband_free(sb);
 	cpus_deinit(&cpus);
-}
-
-static bool can_sample(void)
-{
-	struct options opt = { .freq = 99, .all = true };
-	struct source *src;
-	int err;
-
-	src = source_open(&source_live, NULL, &opt, &err);
-	source_close(src);
-	return src;
 }
 
 int main(void)

@@ -22,6 +22,7 @@
 #include "core/log.h"
 #include "core/options.h"
 #include "core/profile.h"
+#include "tests/live/can_sample.h"
 
 #define NS_PER_S UINT64_C(1000000000)
 #define MS UINT64_C(1000000)
@@ -325,18 +326,6 @@ static void a_full_ring_is_counted(void **state)
 	(void)state;
 	assert_conserved(&r);
 	assert_true(r.counters[TICK_LOST_RING] > 0);
-}
-
-/* Only root with BPF can do any of this. */
-static bool can_sample(void)
-{
-	struct options opt = { .freq = 99, .all = true };
-	struct source *src;
-	int err;
-
-	src = source_open(&source_live, NULL, &opt, &err);
-	source_close(src);
-	return src;
 }
 
 int main(void)

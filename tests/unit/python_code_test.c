@@ -13,7 +13,7 @@
 #include "tests/unit/mutation.h"
 #include "tests/unit/python_debug_offsets.h"
 #include "tests/unit/python_memory.h"
-#include "unwinders/python.h"
+#include "unwinders/python_identity.h"
 
 #define N_LAYOUTS 5
 #define FREE_THREADED 4

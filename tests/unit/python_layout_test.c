@@ -9,7 +9,7 @@
 
 #include "tests/unit/mutation.h"
 #include "tests/unit/python_debug_offsets.h"
-#include "unwinders/python.h"
+#include "unwinders/python_identity.h"
 
 #define V(minor, micro) PYTHON_VERSION(3, minor, micro)
 

@@ -9,8 +9,8 @@
  * text after another (seen in 99 % of the rounds of such a loop, 3.6 to 3.11), so the hash that the
  * name itself keeps of its characters goes in as well.
  */
-#ifndef UNWINDERS_PYTHON_H
-#define UNWINDERS_PYTHON_H
+#ifndef UNWINDERS_PYTHON_IDENTITY_H
+#define UNWINDERS_PYTHON_IDENTITY_H
 
 #include <linux/types.h>
 
