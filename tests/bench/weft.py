@@ -44,7 +44,8 @@ def profile_path():
 
 
 class Recording:
-    """One run of weft. output: of the program; error: weft's messages; cpu: its own seconds (-p, -a)."""
+    """One run of weft. output: of the program; error: weft's messages; cpu: its own seconds (-p, -a);
+    early: (runs, nanoseconds) of run_stats() when it had run for half a second."""
 
     def __init__(self, arguments, while_running=None):
         self.path = profile_path()
@@ -52,6 +53,7 @@ class Recording:
         with tempfile.TemporaryFile("w+") as out, tempfile.TemporaryFile("w+") as err:
             child = subprocess.Popen(command, stdout=out, stderr=err, stdin=subprocess.DEVNULL)
             self.held = self.hold(child)
+            self.early = self.read_stats()
             if while_running:
                 while_running(child)
             _, status, usage = os.wait4(child.pid, 0)
@@ -79,15 +81,18 @@ class Recording:
             time.sleep(0.002)
         return held
 
+    def read_stats(self):
+        """(runs of the sampler, nanoseconds of all its programs) so far."""
+        stats = [kernel.run_stats(fd) for fd in self.held.values()]
+        return sum(runs for runs, _, is_sampler in stats if is_sampler), sum(ns for _, ns, _ in stats)
+
     def run_stats(self):
-        """(runs of the sampler, nanoseconds of all its programs); they are let go."""
-        runs = ns = 0
+        """The same of the whole run; the programs are let go."""
+        stats = self.read_stats()
         for fd in self.held.values():
-            r, t, is_sampler = kernel.run_stats(fd)
-            runs, ns = runs + r * is_sampler, ns + t
             os.close(fd)
         self.held = {}
-        return runs, ns
+        return stats
 
     def values(self, kind):
         at = [t[0] for t in self.profile.sample_types].index(kind)
