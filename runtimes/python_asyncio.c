@@ -7,24 +7,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "core/clock.h"
-#include "core/mem_cache.h"
 #include "core/scoped.h"
 #include "runtimes/python_dict.h"
 #include "runtimes/python_str.h"
-
-#define DICT_USED 16
-#define MAX_INTERPS 8 /* asked for asyncio; the main one is the last in the list */
-/* Between two questions, which cost some 10 us each: the longer nothing was imported the more. A
-   search reads of every module, so it may take a twentieth of the time. */
-#define MIN_PAUSE_NS (20 * UINT64_C(1000000))
-#define MAX_PAUSE_NS (160 * UINT64_C(1000000))
-#define SEARCH_SHARE 20
-#define MAX_SEARCH_READS (1u << 18)
-#define CACHE_BYTES (4u << 20)
-#define CACHE_PAGES 4096
-
-SCOPED_DEFINE(struct mem, mem_free)
 
 static bool know(struct python_asyncio *a, const struct python_layout *l)
 {
@@ -48,78 +33,30 @@ void python_asyncio_learn(struct python_asyncio *a, const struct python_layout *
 bool python_asyncio_is_due(const struct python_asyncio *a, const struct python_layout *l,
 			   uint64_t now_ns)
 {
-	return has_dict(l) && !l->is_free_threaded && now_ns >= a->next_look_ns;
-}
-
-/* A number that changes whenever an interpreter's modules do. */
-static uint64_t modules_of(struct python_heap *h, uint64_t interp)
-{
-	uint64_t sum = 0;
-
-	for (int i = 0; interp && i < MAX_INTERPS; i++) {
-		uint64_t modules = python_word(h, interp + h->layout->interp.modules);
-		uint64_t n = modules ? python_word(h, modules + DICT_USED) : 0;
-
-		sum = (sum ^ modules ^ n << 48) * UINT64_C(0x9e3779b97f4a7c15);
-		interp = python_word(h, interp + h->layout->interp.next);
-	}
-	return sum;
+	return has_dict(l) && !l->is_free_threaded && python_look_is_due(&a->look, now_ns);
 }
 
 /* The dict that the C half uses, of the module itself: asyncio.tasks has another one until it has
    taken this one over. */
-static void search(struct python_asyncio *a, struct python_heap *h, uint64_t interp)
+static bool search(void *ctx, struct python_heap *h, uint64_t modules, bool *is_half)
 {
-	uint64_t tasks = 0;
+	struct python_asyncio *a = ctx;
+	uint64_t module = python_module_dict(h, modules, "_asyncio");
+	uint64_t tasks = module ? python_dict_get(h, module, "_current_tasks") : 0;
 
-	a->is_half_imported = false;
-	for (int i = 0; interp && i < MAX_INTERPS && !tasks; i++) {
-		uint64_t modules = python_word(h, interp + h->layout->interp.modules);
-		uint64_t module = modules ? python_module_dict(h, modules, "_asyncio") : 0;
-
-		tasks = module ? python_dict_get(h, module, "_current_tasks") : 0;
-		a->is_half_imported |= module && !tasks;
-		interp = python_word(h, interp + h->layout->interp.next);
-	}
+	*is_half |= module && !tasks;
 	a->current_tasks = python_kind(h, tasks) == PYTHON_DICT ? tasks : 0;
-}
-
-static uint64_t longer(uint64_t pause_ns)
-{
-	if (pause_ns < MIN_PAUSE_NS)
-		return MIN_PAUSE_NS;
-	return pause_ns < MAX_PAUSE_NS / 2 ? pause_ns * 2 : MAX_PAUSE_NS;
+	return !tasks;
 }
 
 bool python_asyncio_look(struct python_asyncio *a, struct mem *m, const struct python_layout *l,
 			 uint64_t runtime, uint64_t now_ns)
 {
-	SCOPED(mem_free) struct mem *cache = NULL;
-	uint64_t before = a->current_tasks, interp, modules;
-	struct python_heap h;
+	uint64_t before = a->current_tasks;
 
-	a->pause_ns = longer(a->pause_ns);
-	a->next_look_ns = now_ns + a->pause_ns;
 	if (!know(a, l))
 		return false;
-	cache = mem_cache_new(m, CACHE_BYTES, CACHE_PAGES);
-	if (!cache || python_heap_init(&h, cache, l) < 0)
-		return false;
-	h.n_left = MAX_SEARCH_READS;
-	interp = python_word(&h, runtime + l->runtime.interpreters_head);
-	modules = modules_of(&h, interp);
-	if (modules != a->modules || a->is_half_imported) {
-		uint64_t start = clock_ns(CLOCK_MONOTONIC), took;
-
-		a->modules = modules;
-		search(a, &h, interp);
-		took = clock_ns(CLOCK_MONOTONIC) - start;
-		a->pause_ns = MIN_PAUSE_NS;
-		if (a->pause_ns < took * SEARCH_SHARE)
-			a->pause_ns = took * SEARCH_SHARE;
-		a->next_look_ns = now_ns + a->pause_ns;
-	}
-	python_heap_deinit(&h);
+	python_look(&a->look, m, l, runtime, now_ns, search, a);
 	return a->current_tasks != before;
 }
 

@@ -15,6 +15,7 @@
 #include "runtimes/python.h"
 #include "runtimes/python_heap_layout.h"
 #include "runtimes/python_layout.h"
+#include "runtimes/python_look.h"
 #include "unwinders/python_walk.h"
 
 struct mem;
@@ -25,9 +26,7 @@ struct python_asyncio {
 	bool is_known;		/* at holds */
 	bool is_in_thread;	/* from 3.14 on: the thread state says its task */
 	uint64_t current_tasks; /* to 3.13: a dict; 0: not imported */
-	/* modules of the interpreters as they were when it was looked for, and when again */
-	uint64_t modules, next_look_ns, pause_ns;
-	bool is_half_imported;
+	struct python_look look;
 };
 
 /* From 3.14 on, with the section .AsyncioDebug of a file that is mapped. */

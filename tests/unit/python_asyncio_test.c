@@ -345,7 +345,7 @@ static void a_lie_in_memory_is_no_task(void **state)
 
 			*byte ^= (uint8_t)(1 << bit % 8);
 			label(&world, &a);
-			a.modules = 0;
+			a.look.modules = 0;
 			python_asyncio_look(&a, &world.m, &world.l, WORLD_ADDR, 0);
 			*byte ^= (uint8_t)(1 << bit % 8);
 			python_asyncio_look(&a, &world.m, &world.l, WORLD_ADDR, 0);

@@ -1,0 +1,93 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "runtimes/python_look.h"
+
+#include "core/clock.h"
+#include "core/mem_cache.h"
+#include "core/scoped.h"
+
+#define DICT_USED 16
+/* Between two questions, which cost some 10 us each: the longer nothing was imported the more. A
+   search reads of every module, so it may take a twentieth of the time, and what stays half done
+   is asked for less and less. */
+#define MIN_PAUSE_NS (20 * UINT64_C(1000000))
+#define MAX_PAUSE_NS (160 * UINT64_C(1000000))
+#define MAX_HALF_PAUSE_NS (UINT64_C(5000) * 1000000)
+#define SEARCH_SHARE 20
+#define MAX_SEARCH_READS (1u << 18)
+#define CACHE_BYTES (4u << 20)
+#define CACHE_PAGES 4096
+
+SCOPED_DEFINE(struct mem, mem_free)
+
+bool python_look_is_due(const struct python_look *look, uint64_t now_ns)
+{
+	return now_ns >= look->next_ns;
+}
+
+/* A number that changes whenever an interpreter's modules do. */
+static uint64_t modules_of(struct python_heap *h, uint64_t interp)
+{
+	uint64_t sum = 0;
+
+	for (int i = 0; interp && i < PYTHON_LOOK_INTERPS; i++) {
+		uint64_t modules = python_word(h, interp + h->layout->interp.modules);
+		uint64_t n = modules ? python_word(h, modules + DICT_USED) : 0;
+
+		sum = (sum ^ modules ^ n << 48) * UINT64_C(0x9e3779b97f4a7c15);
+		interp = python_word(h, interp + h->layout->interp.next);
+	}
+	return sum;
+}
+
+static uint64_t longer(uint64_t pause_ns, uint64_t max_ns)
+{
+	if (pause_ns < MIN_PAUSE_NS)
+		return MIN_PAUSE_NS;
+	return pause_ns < max_ns / 2 ? pause_ns * 2 : max_ns;
+}
+
+/* How long the search took. */
+static uint64_t search(struct python_look *look, struct python_heap *h, uint64_t interp,
+		       python_search_fn *fn, void *ctx)
+{
+	uint64_t start = clock_ns(CLOCK_MONOTONIC);
+	bool is_more = true;
+
+	look->is_half = false;
+	for (int i = 0; interp && i < PYTHON_LOOK_INTERPS && is_more; i++) {
+		uint64_t modules = python_word(h, interp + h->layout->interp.modules);
+
+		is_more = !modules || fn(ctx, h, modules, &look->is_half);
+		interp = python_word(h, interp + h->layout->interp.next);
+	}
+	return clock_ns(CLOCK_MONOTONIC) - start;
+}
+
+bool python_look(struct python_look *look, struct mem *m, const struct python_layout *l,
+		 uint64_t runtime, uint64_t now_ns, python_search_fn *fn, void *ctx)
+{
+	SCOPED(mem_free) struct mem *cache = mem_cache_new(m, CACHE_BYTES, CACHE_PAGES);
+	uint64_t interp, modules, took;
+	struct python_heap h;
+	bool is_new, is_half = look->is_half;
+
+	look->pause_ns = longer(look->pause_ns, is_half ? MAX_HALF_PAUSE_NS : MAX_PAUSE_NS);
+	look->next_ns = now_ns + look->pause_ns;
+	if (!cache || python_heap_init(&h, cache, l) < 0)
+		return false;
+	h.n_left = MAX_SEARCH_READS;
+	interp = python_word(&h, runtime + l->runtime.interpreters_head);
+	modules = modules_of(&h, interp);
+	is_new = modules != look->modules;
+	if (is_new || is_half) {
+		look->modules = modules;
+		took = search(look, &h, interp, fn, ctx) * SEARCH_SHARE;
+		if (is_new)
+			look->pause_ns = MIN_PAUSE_NS;
+		if (look->pause_ns < took)
+			look->pause_ns = took;
+		look->next_ns = now_ns + look->pause_ns;
+	}
+	python_heap_deinit(&h);
+	return is_new || is_half;
+}
