@@ -71,6 +71,8 @@
 	X(PYTHON_BROKEN, "python.broken", "Python stacks that contradict themselves")     \
 	X(PYTHON_TRUNCATED, "python.truncated", "Python stacks deeper than the cap")      \
 	X(PYTHON_LOST_RING, "python.lost_ring", "Python stacks that found the ring full") \
+	X(SPANS_FOUND, "spans.found", "samples with their trace and span")                \
+	X(SPANS_LOST_RING, "spans.lost_ring", "spans that found the ring full")           \
 	X(MEMORY_OVER_BUDGET, "memory.over_budget", "things given up to stay in the memory budget")
 
 enum counter {

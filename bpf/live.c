@@ -358,6 +358,7 @@ static void add_sample(struct live *l, const struct queued_sample *q)
 		sample_labels_get(l->labels, q, proc, l->processes, task_of(proc, q, task), state),
 		s->time_ns + l->unix_offset_ns, values);
 	l->n_added++;
+	l->counters[SPANS_FOUND] += q->span != NULL;
 	if (!l->first_sample_ns)
 		l->first_sample_ns = s->time_ns;
 }

@@ -123,6 +123,7 @@ struct python_scratch {
 	__u64 words[PYTHON_IDENTITY_WORDS];
 	struct python_tasks tasks;
 	struct wire_python_task task;
+	__u8 span_bytes[PYTHON_SPAN_BYTES];
 	struct wire_python_code code;
 	__u32 n_codes_left;	   /* to send with this sample */
 	__u32 seen[N_PYTHON_SEEN]; /* marks of code objects that were sent, each in its slot */

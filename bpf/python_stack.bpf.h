@@ -10,6 +10,8 @@
 #include "unwinders/unwind.bpf.h"
 #include "unwinders/python.bpf.h"
 #include "bpf/python_code.bpf.h"
+#include "bpf/span.bpf.h"
+#include "unwinders/python_span.bpf.h"
 #include "unwinders/python_task.bpf.h"
 
 #define PYTHON_FRAMES_PER_CALL 8 /* as FRAMES_PER_CALL */
@@ -94,6 +96,19 @@ static __always_inline void python_send_task(struct scratch *s, struct python_sc
 		s->cpu.counters[PYTHON_LOST_RING]++;
 }
 
+/* Sends the span that the thread with this state is in, if any. 0; 1: the ring was full. */
+UNWIND_GLOBAL int python_send_span(__u64 tstate)
+{
+	struct python_scratch *p = python_scratch_get();
+	struct python_span_ids ids;
+
+	if (!p ||
+	    !python_span_in(&p->process.spans, p->span_bytes,
+			    python_read_pointer(tstate + p->process.spans.thread_context), &ids))
+		return 0;
+	return span_send(p->code.sample_id, &ids);
+}
+
 /* Sends nothing for a thread that runs no Python. */
 static __always_inline void python_stack(struct scratch *s, __u64 vdso)
 {
@@ -124,6 +139,8 @@ static __always_inline void python_stack(struct scratch *s, __u64 vdso)
 		s->cpu.counters[end]++;
 	if (p->tasks.task)
 		python_send_task(s, p);
+	if (p->process.spans.var)
+		s->cpu.counters[SPANS_LOST_RING] += python_send_span(p->walk.tstate);
 	python_send(s, p, n);
 }
 

@@ -2,6 +2,7 @@
 #include "bpf/sample_labels.h"
 
 #include <stdbool.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -23,7 +24,7 @@ struct sample_labels {
 	size_t used, max; /* bytes */
 	size_t used_late; /* of them since the budget was used up */
 	uint64_t n_over;
-	uint32_t pid, tid, thread, process, container, gil, task; /* keys */
+	uint32_t pid, tid, thread, process, container, gil, task, trace_id, span_id; /* keys */
 	struct cached cache[N_CACHED];
 };
 
@@ -31,8 +32,9 @@ struct sample_labels {
 struct draft {
 	struct sample_labels *sl;
 	const struct processes *ps;
-	struct label labels[7];
-	const char *task; /* NULL: the sample is of none */
+	struct label labels[9];
+	const char *task;	      /* NULL: the sample is of none */
+	const struct wire_span *span; /* NULL: of none */
 	size_t n;
 	bool is_new;	/* strings and the set may be added */
 	bool is_absent; /* they may not, and one is not there */
@@ -53,6 +55,8 @@ struct sample_labels *sample_labels_new(struct profile *p, size_t max)
 	sl->container = profile_string(p, "container");
 	sl->gil = profile_string(p, "gil");
 	sl->task = profile_string(p, "task");
+	sl->trace_id = profile_string(p, "trace_id");
+	sl->span_id = profile_string(p, "span_id");
 	return sl;
 }
 
@@ -90,6 +94,16 @@ static void add_known_text(struct draft *d, uint32_t key, uint32_t string)
 		add_text(d, key, processes_string(d->ps, string), SIZE_MAX);
 }
 
+/* An id as W3C Trace Context writes it. */
+static void add_id(struct draft *d, uint32_t key, const uint8_t *id, size_t len)
+{
+	char text[2 * sizeof(d->span->trace_id) + 1];
+
+	for (size_t i = 0; i < len; i++)
+		snprintf(text + 2 * i, sizeof(text) - 2 * i, "%02x", id[i]);
+	add_text(d, key, text, sizeof(text));
+}
+
 /* Its id; 0 when it is not there and may not be added. */
 static uint32_t finish(struct draft *d)
 {
@@ -124,6 +138,10 @@ static uint32_t make(struct draft *d, const struct cached *c, bool with_thread)
 		add_text(d, sl->gil, "released", SIZE_MAX);
 	if (d->task)
 		add_text(d, sl->task, d->task, SIZE_MAX);
+	if (d->span) {
+		add_id(d, sl->trace_id, d->span->trace_id, sizeof(d->span->trace_id));
+		add_id(d, sl->span_id, d->span->span_id, sizeof(d->span->span_id));
+	}
 	labels = finish(d);
 	sl->used += profile_memory(sl->profile) - before;
 	return labels;
@@ -143,7 +161,8 @@ static uint32_t make_any(struct sample_labels *sl)
 static void count_over(struct sample_labels *sl)
 {
 	if (!sl->n_over++)
-		log_info("there are more threads and tasks than the memory budget has room for: "
+		log_info("there are more threads, tasks and spans than the memory budget has room "
+			 "for: "
 			 "samples of new ones carry fewer labels, or [over memory budget]; give "
 			 "more by --memory");
 }
@@ -171,9 +190,9 @@ static uint32_t make_fewer(struct draft *d, const struct cached *c, enum budget_
 	return labels ? labels : make_any(sl);
 }
 
-/* Names of tasks may be as many as requests: they have half of the room, so that threads keep
-   theirs. */
-static uint32_t make_with_task(struct draft *d, const struct cached *c)
+/* Names of tasks and ids of spans may be as many as requests: they have half of the room, so that
+   threads keep theirs. Where there is none for both, the task is kept; 0: for neither. */
+static uint32_t make_with_request(struct draft *d, const struct cached *c)
 {
 	struct sample_labels *sl = d->sl;
 	bool is_new = d->is_new;
@@ -181,10 +200,15 @@ static uint32_t make_with_task(struct draft *d, const struct cached *c)
 
 	d->is_new = is_new && (!sl->max || sl->used < sl->max / 2);
 	labels = make(d, c, true);
-	d->is_new = is_new;
-	d->task = NULL;
 	if (!labels)
 		count_over(sl);
+	if (!labels && d->span && d->task) {
+		d->span = NULL;
+		labels = make(d, c, true);
+	}
+	d->is_new = is_new;
+	d->task = NULL;
+	d->span = NULL;
 	return labels;
 }
 
@@ -206,12 +230,13 @@ uint32_t sample_labels_get(struct sample_labels *sl, const struct queued_sample 
 		.sl = sl,
 		.ps = ps,
 		.task = task,
+		.span = q->span,
 		.is_new = state == BUDGET_FITS && (!sl->max || sl->used < sl->max),
 	};
 
 	memcpy(wanted.thread, s->comm, strnlen(s->comm, sizeof(wanted.thread)));
-	if (task) {
-		wanted.labels = make_with_task(&d, &wanted);
+	if (d.task || d.span) {
+		wanted.labels = make_with_request(&d, &wanted);
 		if (wanted.labels)
 			return wanted.labels;
 		wanted.labels = slot->labels;

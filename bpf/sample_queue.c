@@ -17,6 +17,7 @@ struct item {
 	struct wire_build_ids *build_ids;
 	struct wire_python *python;
 	struct wire_python_task *task;
+	struct wire_span *span;
 	struct wire_python_code **codes;
 	size_t n_codes;
 };
@@ -54,6 +55,7 @@ static void item_free(struct sample_queue *q, struct item *item)
 	free(item->codes);
 	record_free(q, item->python);
 	record_free(q, item->task);
+	record_free(q, item->span);
 	record_free(q, item->sample);
 	*item = (struct item){ 0 };
 }
@@ -155,6 +157,8 @@ static int check_part(int type, const void *record, size_t len)
 		return check_code(record, len);
 	case WIRE_PYTHON_TASK:
 		return check_task(record, len);
+	case WIRE_SPAN:
+		return len < sizeof(struct wire_span) ? -EBADMSG : 0;
 	}
 	return -EBADMSG;
 }
@@ -192,6 +196,11 @@ static bool give_part(struct item *item, struct wire_part *part)
 		if (item->task)
 			return false;
 		item->task = (struct wire_python_task *)part;
+		return true;
+	case WIRE_SPAN:
+		if (item->span)
+			return false;
+		item->span = (struct wire_span *)part;
 		return true;
 	default:
 		if (item->python)
@@ -300,6 +309,7 @@ bool sample_queue_take(struct sample_queue *q, struct queued_sample *out)
 		.build_ids = q->taken.build_ids,
 		.python = q->taken.python,
 		.task = q->taken.task,
+		.span = q->taken.span,
 		.codes = (const struct wire_python_code *const *)q->taken.codes,
 		.n_codes = q->taken.n_codes,
 	};

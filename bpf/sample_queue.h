@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Wire records between the ring buffer and their turn: samples in order of time, each with the
- * pages of its snapshot, the build ids of its files, its Python stack and the code objects that are
- * new in it.
+ * pages of its snapshot, the build ids of its files, its span, its Python stack and the code
+ * objects that are new in it.
  */
 #ifndef BPF_SAMPLE_QUEUE_H
 #define BPF_SAMPLE_QUEUE_H
@@ -20,6 +20,7 @@ struct queued_sample {
 	const struct wire_build_ids *build_ids;	     /* NULL: none */
 	const struct wire_python *python;	     /* NULL: none */
 	const struct wire_python_task *task;	     /* NULL: none */
+	const struct wire_span *span;		     /* NULL: none */
 	const struct wire_python_code *const *codes; /* code objects first seen in it */
 	size_t n_codes;
 };

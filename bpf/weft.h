@@ -22,6 +22,7 @@ enum wire_record_type {
 	WIRE_PYTHON = 4,
 	WIRE_PYTHON_CODE = 5,
 	WIRE_PYTHON_TASK = 6,
+	WIRE_SPAN = 7,
 };
 
 enum wire_sampler { WIRE_CPU, WIRE_CYCLES };
@@ -176,6 +177,13 @@ struct wire_python_task {
 	__u32 len;  /* bytes that hold: the name may be longer or shorter */
 	__u32 pad;
 	__u8 name[WIRE_TASK_NAME_MAX]; /* the object from its start */
+};
+
+/* The trace and the span that the sample is of, neither of them zeros; comes before it. */
+struct wire_span {
+	struct wire_header h;
+	__u64 sample_id;
+	__u8 trace_id[16], span_id[8]; /* most significant byte first, as they are written */
 };
 
 /* What user space tells the kernel half of one executable mapping; sorted by start, not

@@ -15,6 +15,7 @@
 #include "runtimes/python_codes.h"
 #include "runtimes/python_image.h"
 #include "runtimes/python_merge.h"
+#include "runtimes/python_spans.h"
 #include "runtimes/runtime.h"
 #include "symbolizer/object.h"
 
@@ -28,6 +29,7 @@ struct python {
 	uint32_t generation; /* of the mappings that were searched */
 	bool is_settled;     /* the kernel half knows all that there is to know */
 	struct python_asyncio asyncio;
+	struct python_otel otel;
 	struct python_codes *codes;
 };
 
@@ -142,24 +144,27 @@ static bool set_slots(struct process *proc, const struct python *py, struct pyth
 	       set_tls(proc, py, &image->sticky, &out->sticky);
 }
 
-/* True: something else is known of asyncio than before. */
-static bool look_for_asyncio(struct process *proc, struct python *py)
+/* True: something else is known of what the program imported than before. */
+static bool look_at_modules(struct process *proc, struct python *py)
 {
 	const struct python_layout *l = &py->image->layout;
-	uint64_t now_ns = clock_ns(CLOCK_MONOTONIC);
+	uint64_t runtime = py->image->runtime + py->bias, now_ns = clock_ns(CLOCK_MONOTONIC);
+	bool is_asyncio_due = python_asyncio_is_due(&py->asyncio, l, now_ns);
+	bool is_otel_due = python_otel_is_due(&py->otel, l, now_ns), is_new = false;
 	struct mem *mem;
-	bool is_new;
 
-	if (proc->exit_time_ns || !python_asyncio_is_due(&py->asyncio, l, now_ns))
+	if (proc->exit_time_ns || !(is_asyncio_due || is_otel_due))
 		return false;
 	mem = mem_live(proc->pid);
-	is_new = mem &&
-		 python_asyncio_look(&py->asyncio, mem, l, py->image->runtime + py->bias, now_ns);
+	if (mem && is_asyncio_due)
+		is_new |= python_asyncio_look(&py->asyncio, mem, l, runtime, now_ns);
+	if (mem && is_otel_due)
+		is_new |= python_otel_look(&py->otel, mem, l, runtime, now_ns);
 	mem_free(mem);
 	return is_new;
 }
 
-static void set_asyncio(struct process *proc, struct python *py, struct python_process *out)
+static void set_modules(struct process *proc, struct python *py, struct python_process *out)
 {
 	const void *section;
 	uint64_t vaddr;
@@ -170,8 +175,9 @@ static void set_asyncio(struct process *proc, struct python *py, struct python_p
 		    object_section(proc->mappings[i].object, ".AsyncioDebug", &section, &len,
 				   &vaddr))
 			python_asyncio_learn(&py->asyncio, &py->image->layout, section, len);
-	look_for_asyncio(proc, py);
+	look_at_modules(proc, py);
 	python_asyncio_set(&py->asyncio, out);
+	out->spans = py->otel.spans;
 }
 
 bool python_attach(struct processes *ps, struct process *proc, struct python_process *out)
@@ -185,7 +191,7 @@ bool python_attach(struct processes *ps, struct process *proc, struct python_pro
 		return false;
 	set_walk(&py->image->layout, out);
 	py->is_settled = set_slots(proc, py, out);
-	set_asyncio(proc, py, out);
+	set_modules(proc, py, out);
 	return true;
 }
 
@@ -209,7 +215,7 @@ bool python_settles(struct processes *ps, struct process *proc)
 
 	if (!py || !py->image || py->image->err || proc->exit_time_ns)
 		return false;
-	if ((py->is_settled || !set_slots(proc, py, &walk)) && !look_for_asyncio(proc, py))
+	if ((py->is_settled || !set_slots(proc, py, &walk)) && !look_at_modules(proc, py))
 		return false;
 	proc->generation = processes_unique(ps);
 	return true;

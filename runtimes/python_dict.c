@@ -82,7 +82,7 @@ void python_dict_each(struct python_heap *h, uint64_t dict, entry_fn *fn, void *
 struct wanted {
 	struct python_heap *heap;
 	const char *key;
-	uint64_t value;
+	uint64_t value, key_at;
 };
 
 static bool is_wanted(void *ctx, uint64_t key, uint64_t value)
@@ -92,12 +92,13 @@ static bool is_wanted(void *ctx, uint64_t key, uint64_t value)
 	if (!python_str_is(w->heap, key, w->key))
 		return true;
 	w->value = value;
+	w->key_at = key;
 	return false;
 }
 
 uint64_t python_dict_get(struct python_heap *h, uint64_t dict, const char *key)
 {
-	struct wanted w = { h, key, 0 };
+	struct wanted w = { .heap = h, .key = key };
 
 	if (dict)
 		python_dict_each(h, dict, is_wanted, &w);
@@ -120,19 +121,10 @@ void python_set_each(struct python_heap *h, uint64_t set, bool (*fn)(void *ctx, 
 	}
 }
 
-static uint64_t attribute_of_values(struct python_heap *h, uint64_t type, uint64_t values,
-				    const char *name)
-{
-	struct wanted w = { h, name, 0 };
-
-	each_entry(h, python_word(h, type + h->at.type.cached_keys), values, is_wanted, &w);
-	return w.value;
-}
-
 /* From 3.11 on, in front of the object. */
-static uint64_t managed_attribute(struct python_heap *h, uint64_t object, uint64_t type,
-				  const char *name)
+static void managed_attribute(struct wanted *w, uint64_t object, uint64_t type)
 {
+	struct python_heap *h = w->heap;
 	uint64_t word = python_word(h, object - 24), values = 0, dict = word;
 	unsigned int minor = PYTHON_MINOR(h->layout->version);
 
@@ -144,24 +136,37 @@ static uint64_t managed_attribute(struct python_heap *h, uint64_t object, uint64
 		values = object + python_word(h, type + h->layout->type.basicsize) +
 			 h->at.keys.values;
 	if (values)
-		return attribute_of_values(h, type, values, name);
-	return python_dict_get(h, dict, name);
+		each_entry(h, python_word(h, type + h->at.type.cached_keys), values, is_wanted, w);
+	else if (dict)
+		python_dict_each(h, dict, is_wanted, w);
 }
 
-uint64_t python_attribute(struct python_heap *h, uint64_t object, const char *name)
+uint64_t python_attribute_with_key(struct python_heap *h, uint64_t object, const char *name,
+				   uint64_t *key)
 {
 	uint64_t type = object ? python_word(h, object + h->layout->object.type) : 0;
-	uint64_t flags, offset;
+	struct wanted w = { .heap = h, .key = name };
+	uint64_t flags, offset, dict;
 
 	if (!type)
 		return 0;
 	flags = python_word(h, type + h->layout->type.flags);
 	offset = python_word(h, type + h->layout->type.dictoffset);
-	if (h->layout->version >= PYTHON_FIRST(3, 11) && (flags & MANAGED_DICT))
-		return managed_attribute(h, object, type, name);
-	if (!offset || offset > UINT16_MAX)
-		return 0;
-	return python_dict_get(h, python_word(h, object + offset), name);
+	if (h->layout->version >= PYTHON_FIRST(3, 11) && (flags & MANAGED_DICT)) {
+		managed_attribute(&w, object, type);
+	} else if (offset && offset <= UINT16_MAX) {
+		dict = python_word(h, object + offset);
+		if (dict)
+			python_dict_each(h, dict, is_wanted, &w);
+	}
+	if (key)
+		*key = w.key_at;
+	return w.value;
+}
+
+uint64_t python_attribute(struct python_heap *h, uint64_t object, const char *name)
+{
+	return python_attribute_with_key(h, object, name, NULL);
 }
 
 uint64_t python_module_dict(struct python_heap *h, uint64_t modules, const char *name)

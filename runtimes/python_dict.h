@@ -18,6 +18,9 @@ void python_set_each(struct python_heap *h, uint64_t set, bool (*fn)(void *ctx, 
 
 /* An attribute of the object itself, not of its class; 0: there is none. */
 uint64_t python_attribute(struct python_heap *h, uint64_t object, const char *name);
+/* The same, and the str that its name is there. */
+uint64_t python_attribute_with_key(struct python_heap *h, uint64_t object, const char *name,
+				   uint64_t *key);
 
 /* The variables of a module, a dict; modules is sys.modules. 0: not imported. */
 uint64_t python_module_dict(struct python_heap *h, uint64_t modules, const char *name);

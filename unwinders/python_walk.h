@@ -10,6 +10,8 @@
 
 #include <linux/types.h>
 
+#include "unwinders/python_span.h"
+
 #define PYTHON_FRAME_MAX 128 /* bytes of a frame that are read at once */
 
 /* Where a thread finds its own thread state. */
@@ -67,6 +69,7 @@ struct python_process {
 	__u8 has_tasks;
 	__u8 anchor;   /* enum python_anchor */
 	__u8 is_lasti; /* frame_instr is an int, not a pointer */
+	struct python_spans spans;
 };
 
 /* Owners of frames, a byte: from the first on they are no Python functions. */

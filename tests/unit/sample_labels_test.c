@@ -127,6 +127,50 @@ static void a_sample_of_a_task_says_so(void **state)
 	assert_int_equal(labels_of_task(t, SELF, 7, "red", BUDGET_FAR_OVER), red);
 }
 
+/* The labels of a thread in a span, whose ids this number is in. */
+static uint32_t labels_of_span(struct test *t, const char *task, uint32_t number)
+{
+	struct wire_sample s = { .pid = SELF, .tid = 7, .comm = "t7" };
+	struct wire_span span = { .trace_id = { 0xab, [15] = 1 }, .span_id = { 0, 0xcd } };
+
+	memcpy(span.span_id + 4, &number, sizeof(number));
+	return sample_labels_get(t->labels, &(struct queued_sample){ .sample = &s, .span = &span },
+				 t->self, t->processes, task, BUDGET_FITS);
+}
+
+static void a_sample_in_a_span_has_its_ids(void **state)
+{
+	struct test *t = *state;
+	uint32_t set = labels_of_span(t, NULL, 0x0f0e0d0c),
+		 none = labels_of(t, SELF, 7, BUDGET_FITS);
+
+	assert_string_equal(text_of(t, set, "trace_id"), "ab000000000000000000000000000001");
+	assert_string_equal(text_of(t, set, "span_id"), "00cd00000c0d0e0f");
+	assert_string_equal(text_of(t, set, "thread"), "t7");
+	assert_string_equal(text_of(t, none, "span_id"), "");
+	set = labels_of_span(t, "red", 1);
+	assert_string_equal(text_of(t, set, "task"), "red");
+	assert_string_equal(text_of(t, set, "span_id"), "00cd000001000000");
+}
+
+static void spans_beyond_half_the_share_leave_their_task(void **state)
+{
+	struct test *t = *state;
+	size_t before = profile_memory(t->profile);
+	uint32_t last = labels_of_task(t, SELF, 7, "red", BUDGET_FITS);
+
+	for (uint32_t i = 0; i < 20000; i++)
+		last = labels_of_span(t, "red", i);
+	assert_in_range(profile_memory(t->profile) - before, SHARE / 4, SHARE);
+	assert_in_range(sample_labels_over_budget(t->labels), 10000, 19990);
+	assert_string_equal(text_of(t, last, "span_id"), "");
+	assert_string_equal(text_of(t, last, "task"), "red");
+	last = labels_of_span(t, NULL, 20000);
+	assert_string_equal(text_of(t, last, "span_id"), "");
+	assert_string_equal(text_of(t, last, "thread"), "t7");
+	assert_string_equal(text_of(t, labels_of_span(t, "red", 7), "span_id"), "00cd000007000000");
+}
+
 static void tasks_beyond_half_the_share_leave_room_for_threads(void **state)
 {
 	struct test *t = *state;
@@ -217,6 +261,8 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		TEST(thread_has_all_its_labels),
 		TEST(a_sample_of_a_task_says_so),
+		TEST(a_sample_in_a_span_has_its_ids),
+		TEST(spans_beyond_half_the_share_leave_their_task),
 		TEST(tasks_beyond_half_the_share_leave_room_for_threads),
 		TEST(threads_beyond_the_share_have_their_process_only),
 		TEST(processes_beyond_the_share_have_one_label_for_all),

@@ -146,6 +146,37 @@ static void tasks_find_their_sample(void **state)
 	sample_queue_free(q);
 }
 
+static int add_span(struct sample_queue *q, uint64_t sample_id, uint8_t first)
+{
+	struct wire_span span = { .h = { WIRE_SPAN, 0, sizeof(span) },
+				  .sample_id = sample_id,
+				  .span_id = { first } };
+
+	return sample_queue_add(q, &span, sizeof(span));
+}
+
+static void spans_find_their_sample(void **state)
+{
+	struct sample_queue *q = sample_queue_new();
+	struct queued_sample out;
+
+	(void)state;
+	assert_int_equal(add_span(q, CPU(1) | 1, 2), 0);
+	assert_int_equal(add_span(q, CPU(0) | 1, 1), 0);
+	assert_int_equal(add_span(q, CPU(0) | 1, 3), 0); /* has no place and must not stay */
+	assert_int_equal(add_sample(q, 1, CPU(0) | 1), 0);
+	assert_int_equal(add_sample(q, 2, CPU(1) | 1), 0);
+	assert_int_equal(add_sample(q, 3, CPU(1) | 2), 0);
+	sample_queue_sort(q);
+	assert_true(sample_queue_take(q, &out));
+	assert_int_equal(out.span->span_id[0], 1);
+	assert_true(sample_queue_take(q, &out));
+	assert_int_equal(out.span->span_id[0], 2);
+	assert_true(sample_queue_take(q, &out));
+	assert_null(out.span);
+	sample_queue_free(q);
+}
+
 static void pages_of_lost_samples_go_with_the_next_of_their_cpu(void **state)
 {
 	struct sample_queue *q = sample_queue_new();
@@ -179,6 +210,7 @@ static void records_that_contradict_themselves_are_refused(void **state)
 				      .n = WIRE_MAX_BUILD_IDS + 1 };
 	struct wire_python_task task = { .h = { WIRE_PYTHON_TASK, 0, sizeof(task) },
 					 .len = WIRE_TASK_NAME_MAX + 1 };
+	struct wire_span span = { .h = { WIRE_SPAN, 0, sizeof(span) } };
 	struct wire_header h = { 99, 0, sizeof(h) };
 
 	(void)state;
@@ -190,6 +222,7 @@ static void records_that_contradict_themselves_are_refused(void **state)
 	assert_int_equal(sample_queue_add(q, &ids, sizeof(ids) - 1), -EBADMSG);
 	assert_int_equal(sample_queue_add(q, &task, sizeof(task)), -EBADMSG);
 	assert_int_equal(sample_queue_add(q, &task, sizeof(task) - 1), -EBADMSG);
+	assert_int_equal(sample_queue_add(q, &span, sizeof(span) - 1), -EBADMSG);
 	assert_int_equal(sample_queue_add(q, &h, sizeof(h)), -EBADMSG);
 	assert_int_equal(sample_queue_add(q, &h, 3), -EBADMSG);
 	sample_queue_free(q);
@@ -235,13 +268,16 @@ static void survives_mutation(void **state)
 	static const struct wire_python_task task = { .h = { WIRE_PYTHON_TASK, 0, sizeof(task) },
 						      .sample_id = CPU(1) | 1,
 						      .len = WIRE_TASK_NAME_MAX };
+	static const struct wire_span span = { .h = { WIRE_SPAN, 0, sizeof(span) },
+					       .sample_id = CPU(1) | 1 };
 	const struct {
 		const void *record;
 		size_t len;
 	} cases[] = { { &sample, sizeof(sample) },
 		      { &page, sizeof(page) },
 		      { &ids, sizeof(ids) },
-		      { &task, sizeof(task) } };
+		      { &task, sizeof(task) },
+		      { &span, sizeof(span) } };
 
 	(void)state;
 	for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
@@ -259,6 +295,7 @@ int main(void)
 		cmocka_unit_test(pages_find_their_sample),
 		cmocka_unit_test(build_ids_find_their_sample),
 		cmocka_unit_test(tasks_find_their_sample),
+		cmocka_unit_test(spans_find_their_sample),
 		cmocka_unit_test(pages_of_lost_samples_go_with_the_next_of_their_cpu),
 		cmocka_unit_test(records_that_contradict_themselves_are_refused),
 		cmocka_unit_test(survives_mutation),

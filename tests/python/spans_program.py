@@ -1,0 +1,161 @@
+# SPDX-License-Identifier: Apache-2.0
+"""
+A program whose OpenTelemetry spans are known: what it spends its time in are functions that are named after the
+span that is current in them, in_TRACEID_SPANID, or in_none. Each of them only spins, in Python or with the GIL
+released; spans begin and end elsewhere.
+
+    spans_program.py SCENE SECONDS [VARIABLES]
+
+prints "ready" once it has its modules and ends after so many seconds. VARIABLES are set besides in each context.
+Scenes: threads, tasks (with the SDK); api (no SDK: spans that only carry ids, and such as are not valid); late
+(imports the API after a while).
+"""
+import asyncio
+import contextlib
+import contextvars
+import hashlib
+import sys
+import threading
+import time
+
+N_SPANS = 24  # a thread or task
+TURN = 0.004  # seconds that one function spins
+functions = {}
+
+
+def function_of(trace_id, span_id):
+    name = "in_%032x_%016x" % (trace_id, span_id) if span_id else "in_none"
+    if name not in functions:
+        source = ("def %s(until):\n"
+                  "    while now() < until:\n"
+                  "        for _ in range(500):\n"
+                  "            pass\n"
+                  "        if is_native:\n"
+                  "            pbkdf2('sha256', b'x' * 64, b'y' * 64, 400)\n") % name
+        variables = {"now": time.monotonic, "pbkdf2": hashlib.pbkdf2_hmac, "is_native": len(functions) % 2}
+        exec(compile(source, "spans", "exec"), variables)
+        functions[name] = variables[name]
+    return functions[name]
+
+
+def spin(trace_id=0, span_id=0):
+    function_of(trace_id, span_id)(time.monotonic() + TURN)
+
+
+def fill(n):
+    for i in range(n):
+        contextvars.ContextVar("variable_%d" % i).set(i)
+
+
+class Ids:
+    """Of traces and spans: all bits of them are used by one or the other, few small ones are among them."""
+
+    def __init__(self):
+        self.n = 0
+
+    def next(self, bits):
+        self.n += 1
+        if self.n % 7 == 0:
+            return self.n  # as good as any other
+        return self.n * 0x9E3779B97F4A7C15F39CC0605CEDC835 % (1 << bits) or 1
+
+    def generate_trace_id(self):
+        return self.next(128)
+
+    def generate_span_id(self):
+        return self.next(64)
+
+
+def make_spans():
+    """A function that begins a span: a context manager, whose value is its SpanContext."""
+    from opentelemetry.sdk.trace import TracerProvider
+    from opentelemetry.sdk.trace.id_generator import IdGenerator
+
+    class Generator(Ids, IdGenerator):
+        pass
+
+    tracer = TracerProvider(id_generator=Generator()).get_tracer("spans")
+
+    @contextlib.contextmanager
+    def span():
+        with tracer.start_as_current_span("s") as current:
+            yield current.get_span_context()
+    return span
+
+
+def make_bare_spans():
+    """The same without an SDK: every third is not valid."""
+    from opentelemetry import trace
+    ids = Ids()
+
+    @contextlib.contextmanager
+    def span():
+        trace_id, span_id = ids.next(128), ids.next(64)
+        context = trace.SpanContext(trace_id, 0 if ids.n % 3 == 0 else span_id, is_remote=True)
+        with trace.use_span(trace.NonRecordingSpan(context)):
+            yield context
+    return span
+
+
+def ids_of(context):
+    return (context.trace_id, context.span_id) if context.is_valid else (0, 0)
+
+
+def nest(span, depth):
+    with span() as context:
+        spin(*ids_of(context))
+        if depth:
+            nest(span, depth - 1)
+            spin(*ids_of(context))
+
+
+def until(end, span, n_variables):
+    fill(n_variables)
+    while time.monotonic() < end:
+        nest(span, 3)
+        spin()
+
+
+def run_threads(span, end, n_variables):
+    threads = [threading.Thread(target=until, args=(end, span, n_variables)) for _ in range(2)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+
+
+async def task(span, end, n_variables, number):
+    fill(n_variables)
+    while time.monotonic() < end:
+        with span() as context:
+            spin(*ids_of(context))
+            await asyncio.sleep(0)
+            with span() as inner:
+                spin(*ids_of(inner))
+                await asyncio.sleep(0.001 * number)
+                spin(*ids_of(inner))
+            await asyncio.sleep(0)
+            spin(*ids_of(context))
+        await asyncio.sleep(0)
+        spin()
+
+
+async def tasks(span, end, n_variables):
+    await asyncio.gather(*[task(span, end, n_variables, i) for i in range(5)])
+
+
+def main():
+    scene, seconds = sys.argv[1], float(sys.argv[2])
+    n_variables = int(sys.argv[3]) if len(sys.argv) > 3 else 0
+    if scene == "late":
+        function_of(0, 0)(time.monotonic() + 0.5)
+    span = make_bare_spans() if scene == "api" else make_spans()
+    print("ready", flush=True)
+    end = time.monotonic() + seconds
+    if scene == "tasks":
+        asyncio.get_event_loop_policy().new_event_loop().run_until_complete(tasks(span, end, n_variables))
+    else:
+        run_threads(span, end, n_variables)
+
+
+main()
