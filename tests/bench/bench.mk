@@ -2,6 +2,8 @@
 
 BENCH_PROGRAMS := $(patsubst tests/bench/programs/%.c,$(O)/bench/%,$(wildcard tests/bench/programs/*.c))
 BENCH_LIBRARY  := $(patsubst tests/bench/%.c,$(O)/bench/%,$(wildcard tests/bench/*_bench.c))
+# Other profilers, kept from one run to the next.
+BENCH_PEERS    := $(or $(XDG_CACHE_HOME),$(HOME)/.cache)/weft/peers
 BENCH_MEASURED := $(O)/bench/depth_fp $(O)/bench/fork $(O)/bench/large $(O)/bench/fp_sampler $(O)/bench/fp_sampler.bpf.o
 
 $(O)/bench/%: tests/bench/programs/%.c
@@ -44,6 +46,9 @@ $(O)/bench/large: tests/bench/large.sh
 bench-programs: $(O)/weft $(BENCH_PROGRAMS) $(BENCH_LIBRARY) $(BENCH_MEASURED)
 bench:
 	$(Q).ci/deps.sh bench
+	$(Q).ci/pythons.sh || echo "pythons: measured without CPython 3.14 and 3.15"
+	$(Q).ci/peers.sh $(BENCH_PEERS)
 	$(Q)$(MAKE) --no-print-directory bench-programs
-	$(Q)$(SUDO) env WEFT=$(O)/weft BENCH_OUT=$(O)/bench QUICK=$(QUICK) PYTHONDONTWRITEBYTECODE=1 \
+	$(Q)$(SUDO) env WEFT=$(O)/weft BENCH_OUT=$(O)/bench QUICK=$(QUICK) BENCH=$(BENCH) PYTHONDONTWRITEBYTECODE=1 \
+		PEERS=$(BENCH_PEERS) PYTHONS="$$(. tests/python/pythons.sh; pythons_all)" \
 		python3 tests/bench/bench.py

@@ -12,6 +12,11 @@ GOALS = {
                       ("first_{exec,fork}_{complete,right_names}", ">=", 99.9)),
     "kernel_cost": (("kernel_997hz_15_per_sample", "<=", 2.5), ("kernel_997hz_30_per_sample", "<=", 4),
                     ("kernel_997hz_{30,60}_per_frame", "<=", 120), ("kernel_{997,99}hz_{15,30,60}_ratio", "<=", 1.5)),
+    "python_cost": (("python_{old,311,313,new}_{997,199}hz_per_sample", "<=", 12),
+                    ("python_{old,311,313,new}_depth_kernel_loss", "<=", 0.5)),
+    # Paired runs prove a loss where their whole interval lies above the goal.
+    "python_loss": (("python_{depth,service}_kernel_loss", "<=", 0.5), ("python_{depth,service}{,_cpu}_loss_from", "<=", 0.5),
+                    ("python_{depth,service}_own_cpu", "<=", 0.014)),
     "user_cost": (("user_cost_per_million", "<=", 5), ("user_cost_ratio", "<=", 0.5)),
     "memory": (("memory_sum", "<=", 50),),
     "start": (("start_first_tick_{median,worst}", "<=", 300), ("kill_left_{programs,maps,links,perf_events}", "==", 0)),
