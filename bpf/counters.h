@@ -73,6 +73,12 @@
 	X(PYTHON_LOST_RING, "python.lost_ring", "Python stacks that found the ring full") \
 	X(SPANS_FOUND, "spans.found", "samples with their trace and span")                \
 	X(SPANS_LOST_RING, "spans.lost_ring", "spans that found the ring full")           \
+	X(ASYNC_SWEEPS, "async.sweeps", "looks at all asyncio tasks of a process")        \
+	X(ASYNC_SLOWED, "async.slowed",                                                   \
+	  "pauses made longer, so that sweeping stays a small share of a CPU")            \
+	X(ASYNC_TORN, "async.torn", "tasks that kept changing while they were read")      \
+	X(ASYNC_PARENTS_LOST, "async.parents_lost",                                       \
+	  "stacks of tasks without what waits for them: it changed before it was read")   \
 	X(MEMORY_OVER_BUDGET, "memory.over_budget", "things given up to stay in the memory budget")
 
 enum counter {

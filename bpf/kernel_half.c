@@ -66,6 +66,7 @@ static void set_options(struct kernel_half *k, const struct options *opt)
 	if (opt->snapshot_size)
 		k->skel->rodata->snapshot_max_pages =
 			pages < MAX_SNAPSHOT_PAGES ? (uint32_t)pages : MAX_SNAPSHOT_PAGES;
+	k->skel->rodata->asks_who_waits = opt->logical;
 	k->skel->rodata->is_user_only = opt->user_only;
 	k->skel->rodata->is_kernel_only = opt->kernel_only;
 	k->skel->rodata->sample_period_ns = k->period_ns;
@@ -149,7 +150,8 @@ int kernel_half_open(struct kernel_half *k, const struct options *opt, const str
 	set_sizes(k);
 	set_options(k, opt);
 	targets_configure(&k->targets, k->skel);
-	k->sampler->configure(k->sampler, k->skel);
+	if (k->sampler->configure)
+		k->sampler->configure(k->sampler, k->skel);
 	err = weft_bpf__load(k->skel);
 	if (err) {
 		log_load_error(err);
@@ -162,8 +164,10 @@ int kernel_half_open(struct kernel_half *k, const struct options *opt, const str
 
 int kernel_half_start(struct kernel_half *k, const struct options *opt)
 {
-	int err = k->sampler->attach(k->sampler, k->skel, k->period_ns, &k->ticker);
+	int err = 0;
 
+	if (k->sampler->attach)
+		err = k->sampler->attach(k->sampler, k->skel, k->period_ns, &k->ticker);
 	if (err)
 		return err;
 	k->skel->links.process_fork = bpf_program__attach(k->skel->progs.process_fork);

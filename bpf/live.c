@@ -18,6 +18,7 @@
 #include "bpf/sample_queue.h"
 #include "bpf/sampler.h"
 #include "bpf/sideband.h"
+#include "bpf/sweeper.h"
 #include "bpf/tables.h"
 #include "bpf/unwind_maps.h"
 #include "bpf/wakeup.h"
@@ -48,6 +49,7 @@ struct live {
 	struct ring_buffer *ring;
 	uint32_t n_since_breath;
 	bool is_eval_shown;
+	bool is_logical;   /* what waits for a task is to be read soon after a sample of it */
 	size_t max_queued; /* bytes of samples taken over while others are explained */
 	int64_t ring_left; /* bytes to read from it before everything else has its turn */
 	struct wakeup wakeup;
@@ -63,6 +65,7 @@ struct live {
 	struct profile *profile;
 	struct explain *explain;
 	struct sample_labels *labels;
+	struct sweeper *sweeper; /* NULL: the kernel half samples */
 	struct budget budget;
 	bool is_stopped;
 	struct priority priority;
@@ -167,8 +170,14 @@ static int make_parts(struct live *l, const struct options *opt)
 	l->ring = ring_buffer__new(bpf_map__fd(l->kernel.skel->maps.ring), on_record, l, NULL);
 	if (!l->follower || !l->finisher || !l->queue || !l->ring)
 		return -ENOMEM;
+	if (l->kernel.sampler->is_swept) {
+		l->sweeper = sweeper_new(l->processes, &l->kernel.targets, l->kernel.period_ns);
+		if (!l->sweeper)
+			return -ENOMEM;
+	}
 	l->max_queued = opt->memory / 10;
 	l->is_eval_shown = opt->native_eval;
+	l->is_logical = opt->logical;
 	*processes_jit_room(l->processes) =
 		(struct jit_room){ .max = opt->memory / 4, .max_each = opt->memory / 8 };
 	processes_on_drop(l->processes, on_drop, l);
@@ -219,12 +228,20 @@ static int open_with(struct live *l, const struct options *opt)
 		log_error("cannot follow processes: perf_event_open: %s", strerror(-err));
 		return err;
 	}
-	begin_targets(l);
+	if (!l->sweeper)
+		begin_targets(l);
 	/* A target that is released now runs at once; nothing may keep its first events waiting. */
 	kernel_symbols_wait(&l->kernel_symbols);
 	err = kernel_half_start(&l->kernel, opt);
 	l->start_ns = clock_ns(CLOCK_MONOTONIC);
 	return err;
+}
+
+static bool is_swept(const struct options *opt)
+{
+	const struct sampler_ops *sampler = opt->sampler ? opt->sampler : sampler_find(opt->event);
+
+	return sampler && sampler->is_swept;
 }
 
 static int live_open(struct source *src, const struct options *opt)
@@ -233,6 +250,7 @@ static int live_open(struct source *src, const struct options *opt)
 	struct live *l = src->priv;
 	int err = hotplug_init(&l->hotplug, opt->cpus_online);
 
+	with_defaults.user_only |= is_swept(opt); /* no kernel frames: no kernel symbols */
 	if (!with_defaults.memory && !err)
 		with_defaults.memory =
 			memory_default(l->hotplug.cpus.n_possible, l->hotplug.cpus.n_online);
@@ -245,6 +263,7 @@ static void live_close(struct source *src)
 
 	priority_restore(&l->priority);
 	kernel_half_stop(&l->kernel);
+	sweeper_free(l->sweeper);
 	processes_free(l->processes);
 	explain_free(l->explain);
 	sample_labels_free(l->labels);
@@ -279,9 +298,10 @@ static int begin_profile(struct live *l, struct profile *p)
 	if (!l->explain || !l->labels)
 		return -ENOMEM;
 	explain_show_eval(l->explain, l->is_eval_shown);
+	explain_logical(l->explain, l->is_logical);
 	l->profile = p;
 	set_header(l, p);
-	return 0;
+	return l->sweeper ? sweeper_begin(l->sweeper, p, &l->budget, l->unix_offset_ns) : 0;
 }
 
 static void apply_event(struct live *l, const struct process_event *ev)
@@ -289,7 +309,8 @@ static void apply_event(struct live *l, const struct process_event *ev)
 	if (!targets_want(&l->kernel.targets, ev))
 		return;
 	processes_apply(l->processes, ev);
-	follower_event(l->follower, ev);
+	if (!l->sweeper) /* else nothing is walked */
+		follower_event(l->follower, ev);
 }
 
 /* A walk that went wrong may have used the rules of a file that is not mapped there any more. */
@@ -339,9 +360,11 @@ static void add_sample(struct live *l, const struct queued_sample *q)
 	const struct wire_sample *s = q->sample;
 	int64_t values[MAX_VALUES] = { 1, (int64_t)s->weight };
 	enum budget_state state = budget_check(&l->budget, s->time_ns);
-	struct walked walked = {
-		.frames = l->frames, .python = q->python, .codes = q->codes, .n_codes = q->n_codes
-	};
+	struct walked walked = { .frames = l->frames,
+				 .python = q->python,
+				 .task = q->task,
+				 .codes = q->codes,
+				 .n_codes = q->n_codes };
 	char task[PYTHON_TASK_LABEL_MAX];
 	struct process *proc;
 
@@ -393,12 +416,18 @@ static int live_pump(struct source *src, struct profile *p, int timeout_ms)
 
 	if (err)
 		return err;
+	if (l->sweeper)
+		timeout_ms = sweeper_wait_ms(l->sweeper, timeout_ms);
+	if (l->is_logical && sample_queue_time(l->queue) != UINT64_MAX)
+		timeout_ms = 1; /* a sample that was too new a moment ago */
 	if (!l->is_stopped)
 		wakeup_wait(&l->wakeup, ticker_wander(&l->kernel.ticker, timeout_ms));
 	now = clock_ns(CLOCK_MONOTONIC);
 	take_over(l, bpf_map__max_entries(l->kernel.skel->maps.ring));
 	merge(l, l->is_stopped ? UINT64_MAX : now - SETTLE_NS);
 	follower_flush(l->follower);
+	if (l->sweeper && !l->is_stopped)
+		sweeper_run(l->sweeper, false);
 	if (now - l->last_expire_ns > NS_PER_S) {
 		processes_expire(l->processes, now - EXPIRE_NS);
 		targets_settle(&l->kernel.targets);
@@ -423,6 +452,8 @@ void live_stop(struct source *src)
 {
 	struct live *l = src->priv;
 
+	if (l->sweeper)
+		sweeper_run(l->sweeper, true);
 	kernel_half_stop(&l->kernel);
 	priority_restore(&l->priority);
 	l->is_stopped = true;
@@ -442,6 +473,8 @@ void live_counters(struct source *src, uint64_t counters[N_COUNTERS])
 	counters[TABLES_OVER_BUDGET] += tables_over_budget(l->tables);
 	counters[FILES_CUT] += objects_cut(l->objects);
 	counters[SYMBOLS_REFUSED] += objects_refused(l->objects);
+	if (l->sweeper)
+		sweeper_count(l->sweeper, counters);
 	if (l->labels)
 		counters[LABELS_OVER_BUDGET] += sample_labels_over_budget(l->labels);
 	counters[JIT_OVER_BUDGET] += processes_jit_room(l->processes)->n_forgotten;
@@ -470,6 +503,8 @@ size_t live_finish(struct source *src, struct profile *p, bool (*is_stopped)(voi
 	size_t n_left = 0;
 
 	leave_room(l);
+	if (l->sweeper)
+		sweeper_say(l->sweeper);
 	if (l->explain)
 		n_left = explain_symbolize(l->explain, is_stopped);
 	live_counters(src, counters);
@@ -492,5 +527,7 @@ void live_stats(struct source *src, struct live_stats *out)
 		.map_bytes = map_memory(l),
 		.user_bytes = user_memory(l),
 	};
+	if (l->sweeper)
+		out->sweeps = sweeper_stats(l->sweeper);
 	out->n_programs = kernel_half_programs(&l->kernel, out->programs);
 }

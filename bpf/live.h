@@ -14,6 +14,7 @@
 #include <stdint.h>
 
 #include "bpf/counters.h"
+#include "bpf/sweeper.h"
 #include "core/source.h"
 
 extern const struct source_ops source_live;
@@ -35,11 +36,12 @@ struct live_program {
 struct live_stats {
 	struct live_program programs[4];
 	size_t n_programs;
-	uint64_t first_sample_ns; /* from source_open() to the first tick that became a sample; 0:
-				     none */
-	uint64_t attach_ns;	  /* from source_open() to sampling */
-	uint64_t map_bytes;	  /* BPF maps and the side-band's buffers */
-	uint64_t user_bytes;	  /* of the profile and all that fills it, symbols included */
+	uint64_t first_sample_ns;  /* from source_open() to the first tick that became a sample; 0:
+				      none */
+	uint64_t attach_ns;	   /* from source_open() to sampling */
+	uint64_t map_bytes;	   /* BPF maps and the side-band's buffers */
+	uint64_t user_bytes;	   /* of the profile and all that fills it, symbols included */
+	struct sweep_stats sweeps; /* of `-e async` */
 };
 
 void live_stats(struct source *src, struct live_stats *out);

@@ -32,6 +32,7 @@ const volatile __u32 ring_wakeup_len = 1;    /* bytes waiting in the ring that w
 const volatile __u32 ring_snapshot_len = 1;  /* bytes waiting from which on no stacks are copied */
 const volatile __u64 sample_period_ns = 0;   /* mean time between samples on one CPU */
 const volatile bool is_worth_period = false; /* a sample is worth its events, not its time */
+const volatile bool asks_who_waits = false;  /* user space reads what waits for asyncio tasks */
 const volatile bool is_user_only = false;
 const volatile bool is_kernel_only = false;
 const volatile bool has_task_btf = false; /* the kernel has bpf_get_current_task_btf (5.11) */
@@ -58,7 +59,7 @@ struct scratch {
 	__u32 is_entering; /* the kernel has not saved the user registers yet: an NMI */
 	__u32 is_exec;	   /* inside execve: the user registers may be of the image before */
 	__u32 is_code_new; /* code was mapped or unmapped since the process was sampled last */
-	__u32 pad;
+	__u32 has_task;	   /* a task of asyncio was sent, and somebody asks who waits for it */
 #pragma clang diagnostic ignored "-Wgnu-variable-sized-type-not-at-end"
 	struct wire_sample sample;
 	struct wire_frame frames[MAX_FRAMES]; /* follow the sample on the wire too */

@@ -37,7 +37,7 @@ UNWIND_GLOBAL __u64 python_frames(__u64 first)
 		if (end)
 			return (__u32)end | at << 32;
 		if (p->walk.gen)
-			python_tasks_see(&p->tasks, p->walk.gen);
+			python_tasks_see(&p->tasks, p->walk.gen, at);
 		python_show(p, &p->frames[at]);
 	}
 	return (first + PYTHON_FRAMES_PER_CALL) << 32;
@@ -91,7 +91,13 @@ static __always_inline void python_send_task(struct scratch *s, struct python_sc
 	t->h.flags = 0;
 	t->h.len = sizeof(*t);
 	t->sample_id = s->sample.id;
-	t->pad = 0;
+	t->root = p->tasks.root;
+	t->task = p->tasks.task;
+	t->coro = p->tasks.coro;
+	if (!asks_who_waits ||
+	    read_user(t->task + WIRE_TASK_CALLBACKS_AT, t->callbacks, sizeof(t->callbacks)))
+		__builtin_memset(t->callbacks, 0, sizeof(t->callbacks));
+	s->has_task = asks_who_waits;
 	if (bpf_ringbuf_output(&ring, t, sizeof(*t), BPF_RB_NO_WAKEUP))
 		s->cpu.counters[PYTHON_LOST_RING]++;
 }

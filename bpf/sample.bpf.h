@@ -161,8 +161,9 @@ static __always_inline int sample_send(struct scratch *s)
 {
 	__u64 len = sizeof(s->sample) +
 		    (s->sample.n_kernel + s->sample.n_user) * sizeof(struct wire_frame);
-	/* Where code went without a record, the maps must be read while they are as now. */
-	bool is_urgent = s->sample.end == END_SNAPSHOT || s->is_code_new ||
+	/* Where code went without a record, the maps must be read while they are as now; and so
+	   must what waits for a task. */
+	bool is_urgent = s->sample.end == END_SNAPSHOT || s->is_code_new || s->has_task ||
 			 bpf_ringbuf_query(&ring, BPF_RB_AVAIL_DATA) >= ring_wakeup_len;
 
 	OPAQUE(len);
@@ -189,7 +190,7 @@ static __always_inline int sample_stack(void *ctx, const struct pt_regs *interru
 	sample->cgroup_id = bpf_get_current_cgroup_id();
 	s->is_exec = 0;
 	s->u.flags = 0;
-	s->is_code_new = 0;
+	s->is_code_new = s->has_task = 0;
 	if (interrupted) {
 		has_user = sample_set_regs(s, interrupted);
 		if (has_user && !PT_REGS_IS_64BIT(interrupted))

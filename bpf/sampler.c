@@ -61,6 +61,13 @@ static const struct sampler_ops samplers[] = {
 		.attach = attach_ticks,
 	},
 	{
+		.name = "async",
+		.type = "async_wall",
+		.unit = "nanoseconds",
+		.is_swept = true,
+		.freq = 10,
+	},
+	{
 		.name = "cycles",
 		.type = "cycles",
 		.unit = "count",

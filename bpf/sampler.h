@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * A sampler is a profile type taken in the kernel: an event, a BPF program that makes samples of
- * it, and what a sample is worth. One row a sampler in sampler.c; `record -e NAME` chooses.
+ * it, and what a sample is worth; or one that user space takes by itself (is_swept). One row a
+ * sampler in sampler.c; `record -e NAME` chooses.
  */
 #ifndef BPF_SAMPLER_H
 #define BPF_SAMPLER_H
@@ -19,6 +20,8 @@ struct sampler_ops {
 	const char *type, *unit; /* of a sample's value in the profile, beside samples/count */
 	struct tick_event event; /* of samplers that tick */
 	bool is_hidden;		 /* not proposed anywhere: what never ran on the real thing */
+	bool is_swept;	   /* by bpf/sweeper.c: nothing ticks, configure and attach are NULL */
+	unsigned int freq; /* its default rate in Hz; 0: that of all */
 	/* Before load: settings. */
 	void (*configure)(const struct sampler_ops *s, struct weft_bpf *skel);
 	/* After load: opens the events, which ticker_start() starts. Logs what is missing.

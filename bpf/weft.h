@@ -39,6 +39,7 @@ enum wire_frame_kind {
 enum wire_frame_flags {
 	WIRE_FRAME_EXACT = 1, /* addr is the pc itself, not a return address */
 	WIRE_FRAME_GUESSED = 2,
+	WIRE_FRAME_TASK = 4, /* the coroutine of the sample's asyncio task; in user space only */
 };
 
 struct wire_frame {
@@ -168,6 +169,8 @@ struct wire_python_code {
 };
 
 #define WIRE_TASK_NAME_MAX 256
+#define WIRE_TASK_CALLBACKS 3	  /* words */
+#define WIRE_TASK_CALLBACKS_AT 24 /* of them in a task, 3.7 to 3.15 */
 
 /* The asyncio task that the sample is of; comes before it. Without its name there is no record. */
 struct wire_python_task {
@@ -175,7 +178,11 @@ struct wire_python_task {
 	__u64 sample_id;
 	__u64 addr; /* of its name: a str, or an int for "Task-%d" */
 	__u32 len;  /* bytes that hold: the name may be longer or shorter */
-	__u32 pad;
+	__u32 root; /* its coroutine's frame: place in the sample's struct wire_python */
+	__u64 task, coro;
+	/* What its future will do when it is done (callback0, context0, callbacks): while that is
+	   the same, so is who waits for it. Zeros unless the kernel half was asked for it. */
+	__u64 callbacks[WIRE_TASK_CALLBACKS];
 	__u8 name[WIRE_TASK_NAME_MAX]; /* the object from its start */
 };
 

@@ -26,6 +26,7 @@ static enum role role_of(enum counter c)
 	case TICK_LOST_RING:
 	case TICK_LOST_BUSY:
 	case TICK_LOST_ERROR:
+	case ASYNC_TORN:
 		return LOST;
 	case END_ROOT:
 	case END_KERNEL_ONLY:

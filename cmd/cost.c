@@ -56,6 +56,20 @@ static void print_programs(const struct live_stats *stats, uint64_t samples, FIL
 	}
 }
 
+static void print_sweeps(const struct sweep_stats *s, FILE *out)
+{
+	if (!s->n_sweeps)
+		return;
+	fprintf(out,
+		"  sweeps: %" PRIu64 ", of %" PRIu64
+		" tasks in all; %.2f ms of user CPU each, %.2f "
+		"ms with the kernel's\n",
+		s->n_sweeps, s->n_tasks, (double)s->user_ns / 1e6 / (double)s->n_sweeps,
+		(double)s->cpu_ns / 1e6 / (double)s->n_sweeps);
+	fprintf(out, "  the largest: %" PRIu64 " tasks, %.2f ms of user CPU\n", s->most_tasks,
+		(double)s->dearest_ns / 1e6);
+}
+
 void cost_print(const struct cost *c, const struct live_stats *stats, uint64_t samples,
 		uint64_t written, FILE *out)
 {
@@ -64,6 +78,7 @@ void cost_print(const struct cost *c, const struct live_stats *stats, uint64_t s
 
 	fputs("what weft cost:\n", out);
 	print_programs(stats, samples, out);
+	print_sweeps(&stats->sweeps, out);
 	fprintf(out, "  user CPU: %.3f s, and %.3f s to start", used_s, start_s);
 	if (samples)
 		fprintf(out, "; %.1f s per million samples", used_s * 1e6 / (double)samples);

@@ -74,7 +74,11 @@ static int check_options(const struct options *opt)
 		return usage("--user-only and --kernel-only together leave nothing");
 	if (opt->snapshot_size > 64 << 10)
 		return usage("--snapshot-size is at most 64K");
-	return check_event(opt) || check_memory(opt) ? EXIT_USAGE : EXIT_OK;
+	if (check_event(opt) || check_memory(opt))
+		return EXIT_USAGE;
+	if (sampler_find(opt->event)->is_swept && opt->tids.n)
+		return usage("asyncio tasks are a process's, not a thread's: -p PID, not --tid");
+	return EXIT_OK;
 }
 
 /* Starts CMD, or finds the processes; either way the kernel half gets pids. */

@@ -22,6 +22,8 @@ void recording_init(struct recording *r, const struct options *opt)
 {
 	*r = (struct recording){ .opt = *opt, .child = { .go = -1, .failed = -1 } };
 	if (!r->opt.freq)
+		r->opt.freq = sampler_find(opt->event)->freq;
+	if (!r->opt.freq)
 		r->opt.freq = DEFAULT_FREQ;
 	r->has_status_line = isatty(STDERR_FILENO) && !opt->quiet;
 	r->time_ns = (int64_t)clock_ns(CLOCK_REALTIME);

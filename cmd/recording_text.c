@@ -4,6 +4,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "bpf/sampler.h"
 #include "cmd/accounting.h"
 #include "cmd/recording.h"
 #include "cmd/targets.h"
@@ -83,6 +84,14 @@ static void explain_nothing(const struct recording *r)
 	double seconds = (double)r->duration_ns / 1e9;
 	char safe[512];
 
+	if (sampler_find(r->opt.event)->is_swept) {
+		fputs("weft: 0 samples: no asyncio task was found in ", stderr);
+		print_target(r, stderr);
+		fputs("\n  is there a CPython 3.7 to 3.15 in it? weft dump PID, weft doctor --pid "
+		      "PID\n",
+		      stderr);
+		return;
+	}
 	if (!r->pids.n && r->opt.command) {
 		log_error("0 samples: no CPU was in use at a tick in the %.2f s of %s\n"
 			  "  try a higher --freq; the machine for longer: weft record -a -d 10",

@@ -30,9 +30,13 @@ static const struct option_info table[] = {
 	  "do not follow the children that a target starts", NULL, OPTION_FLAG,
 	  FIELD(no_children) },
 	/* sampling */
-	{ ON_RECORD, "event", 'e', 0, NULL, "EVENT", "what to sample: cpu (time on a CPU; default)",
-	  "cpu", OPTION_STRING, FIELD(event) },
-	{ ON_RECORD, "freq", 'F', 'r', "rate", "HZ", "samples per second and CPU (default 99)",
+	{ ON_RECORD, "event", 'e', 0, NULL, "EVENT",
+	  "what to sample: cpu (time on a CPU; default), async (where the asyncio tasks of CPython "
+	  "are and wait)",
+	  "cpu async", OPTION_STRING, FIELD(event) },
+	{ ON_RECORD, "freq", 'F', 'r', "rate", "HZ",
+	  "samples per second and CPU (default 99); of async: looks at all tasks per second "
+	  "(default 10)",
 	  NULL, OPTION_FREQ, FIELD(freq) },
 	{ ON_RECORD, "duration", 'd', 0, NULL, "TIME",
 	  "stop after this long: 30, 30s, 5m, 500ms (default: until ^C, or the end of CMD)", NULL,
@@ -44,6 +48,10 @@ static const struct option_info table[] = {
 	{ ON_RECORD, "native-eval", 0, 0, NULL, NULL,
 	  "show the interpreter's own frames that run Python ones", NULL, OPTION_FLAG,
 	  FIELD(native_eval) },
+	{ ON_RECORD, "async", 0, 0, NULL, NULL,
+	  "behind the frames of an asyncio task show those of the tasks that wait for it, instead "
+	  "of the event loop's",
+	  NULL, OPTION_FLAG, FIELD(logical) },
 	{ ON_RECORD, "snapshot-size", 0, 0, NULL, "SIZE",
 	  "bytes of stack copied at most when the kernel half cannot walk on (default "
 	  "and cap 64K)",

@@ -42,6 +42,7 @@ struct options {
 	const char *cpus_online; /* instead of the kernel's list of online CPUs: for tests */
 	bool user_only, kernel_only;
 	bool native_eval;
+	bool logical;		/* --async: what waits for a task stands behind its frames */
 	uint64_t snapshot_size; /* bytes of stack copied at most; default 64 KiB */
 	uint64_t memory; /* the one budget in bytes: user memory and BPF maps; 0: the machine's
 			    default */

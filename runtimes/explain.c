@@ -41,7 +41,7 @@ struct explain *explain_new(struct processes *ps, struct objects *os, struct kal
 
 	if (!ex)
 		return NULL;
-	ex->env = (struct runtime_env){ ps, os, kernel, p, ex->runtimes, false };
+	ex->env = (struct runtime_env){ ps, os, kernel, p, ex->runtimes, false, false };
 	ex->cache = calloc(CACHE_SIZE, sizeof(*ex->cache));
 	if (!ex->cache)
 		goto fail;
@@ -65,6 +65,11 @@ fail:
 void explain_show_eval(struct explain *ex, bool is_shown)
 {
 	ex->env.is_eval_shown = is_shown;
+}
+
+void explain_logical(struct explain *ex, bool is_logical)
+{
+	ex->env.is_logical = is_logical;
 }
 
 void explain_free(struct explain *ex)
@@ -190,12 +195,35 @@ static uint32_t mark_of(struct explain *ex, int end)
 	return ex->marks[end];
 }
 
+/* How many frames there are up to the coroutine of the task; 0: it is not among them. */
+static size_t frames_of_task(const struct wire_frame *frames, size_t n)
+{
+	for (size_t i = 0; i < n; i++)
+		if (frames[i].kind == WIRE_FRAME_PYTHON && frames[i].flags & WIRE_FRAME_TASK)
+			return i + 1;
+	return 0;
+}
+
+/* Behind the n locations of a task those of what waits for it. Returns how many there are then. */
+static size_t add_parents(struct explain *ex, struct process *proc, const struct walked *stack,
+			  uint32_t *out, size_t n)
+{
+	size_t n_parents;
+	const uint32_t *parents = python_parents_of(&ex->env, proc, stack->task, &n_parents);
+
+	if (n_parents > MAX_EXPLAINED - 1 - n)
+		n_parents = MAX_EXPLAINED - 1 - n;
+	if (n_parents)
+		memcpy(out + n, parents, n_parents * sizeof(*out));
+	return n + n_parents;
+}
+
 size_t explain_stack(struct explain *ex, struct process *proc, uint64_t time_ns,
 		     const struct walked *stack, uint32_t *out)
 {
 	const struct wire_frame *frames = stack->frames;
 	uint32_t mark = mark_of(ex, stack->end);
-	size_t n = stack->n, n_out = 0;
+	size_t n = stack->n, n_out = 0, n_of_task = 0;
 
 	for (size_t i = 0; proc && i < ex->n_runtimes; i++)
 		if (ex->runtimes[i].ops->before_sample)
@@ -206,12 +234,18 @@ size_t explain_stack(struct explain *ex, struct process *proc, uint64_t time_ns,
 
 		frames = n_merged ? ex->frames : frames;
 		n = n_merged ? n_merged : n;
+		if (ex->env.is_logical && stack->task)
+			n_of_task = frames_of_task(frames, n);
 	}
+	if (n_of_task)
+		n = n_of_task;
 	for (size_t i = 0; i < n; i++) {
 		struct frame_at at = { proc, time_ns, &frames[i] };
 
 		out[n_out++] = location_of(ex, &at);
 	}
+	if (n_of_task)
+		n_out = add_parents(ex, proc, stack, out, n_out);
 	if (mark)
 		out[n_out++] = mark;
 	return n_out;

@@ -15,6 +15,7 @@
 #include "runtimes/python_codes.h"
 #include "runtimes/python_image.h"
 #include "runtimes/python_merge.h"
+#include "runtimes/python_parents.h"
 #include "runtimes/python_spans.h"
 #include "runtimes/runtime.h"
 #include "symbolizer/object.h"
@@ -31,6 +32,7 @@ struct python {
 	struct python_asyncio asyncio;
 	struct python_otel otel;
 	struct python_codes *codes;
+	struct python_parents *parents; /* NULL until somebody asks for them */
 };
 
 static void python_free(void *priv)
@@ -38,6 +40,7 @@ static void python_free(void *priv)
 	struct python *py = priv;
 
 	python_codes_free(py->codes);
+	python_parents_free(py->parents);
 	free(py);
 }
 
@@ -238,6 +241,7 @@ bool python_task_of(const struct process *proc, const struct wire_python_task *t
 struct explained {
 	struct python *py;
 	struct python_code_source source;
+	const struct wire_python_frame *task; /* the frame of its coroutine; NULL: nobody asks */
 };
 
 static bool is_eval(void *ctx, const struct wire_frame *f)
@@ -260,7 +264,17 @@ static struct wire_frame python_frame(void *ctx, const struct wire_python_frame 
 
 	return (struct wire_frame){ .addr = number + N_NOTES,
 				    .extra = f->position,
-				    .kind = WIRE_FRAME_PYTHON };
+				    .kind = WIRE_FRAME_PYTHON,
+				    .flags = f == e->task ? WIRE_FRAME_TASK : 0 };
+}
+
+static void count_memory(struct process *proc, const struct python *py)
+{
+	proc->python_memory = sizeof(*py);
+	if (py->codes)
+		proc->python_memory += python_codes_memory(py->codes);
+	if (py->parents)
+		proc->python_memory += python_parents_memory(py->parents);
 }
 
 size_t python_explain(const struct runtime_env *env, struct process *proc,
@@ -298,13 +312,41 @@ size_t python_explain(const struct runtime_env *env, struct process *proc,
 		.copies = stack->codes,
 		.n_copies = stack->n_codes,
 	};
+	if (env->is_logical && stack->task && stack->task->root < python->n)
+		e.task = &python->frames[stack->task->root];
 	m.has_anchors = e.py->image->layout.chain != PYTHON_FRAME_OBJECTS;
 	n_out = python_merge(&m, out, max ? max - 1 : 0);
 	if (python->end != PYTHON_STACKS && n_out < max)
 		out[n_out++] = note(python->end == PYTHON_TRUNCATED ? NOTE_TRUNCATED : NOTE_BROKEN);
 	mem_free(e.source.mem);
-	proc->python_memory = sizeof(*e.py) + python_codes_memory(e.py->codes);
+	count_memory(proc, e.py);
 	return n_out;
+}
+
+const uint32_t *python_parents_of(const struct runtime_env *env, struct process *proc,
+				  const struct wire_python_task *task, size_t *n)
+{
+	struct python *py = proc->python;
+	struct python_parents_source source;
+	struct python_parents_found found;
+
+	*n = 0;
+	if (!py || !py->image || !py->asyncio.is_known)
+		return NULL;
+	if (!py->parents)
+		py->parents = python_parents_new();
+	source = (struct python_parents_source){ mem_live(proc->pid), &py->image->layout,
+						 &py->asyncio.at };
+	if (!py->parents || !source.mem)
+		return NULL;
+	found = python_parents_get(py->parents, &source, task, clock_ns(CLOCK_MONOTONIC),
+				   env->profile);
+	mem_free(source.mem);
+	if (found.is_lost)
+		processes_count(env->processes, ASYNC_PARENTS_LOST);
+	count_memory(proc, py);
+	*n = found.n;
+	return found.locations;
 }
 
 static uint32_t locate_note(const struct runtime_env *env, uint64_t which)

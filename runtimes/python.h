@@ -41,4 +41,9 @@ bool python_task_of(const struct process *proc, const struct wire_python_task *t
 size_t python_explain(const struct runtime_env *env, struct process *proc,
 		      const struct walked *stack, struct wire_frame *out, size_t max);
 
+/* The locations of what waits for the task of a sample, nearest first; *n: how many. NULL: none.
+   Valid until the next call. */
+const uint32_t *python_parents_of(const struct runtime_env *env, struct process *proc,
+				  const struct wire_python_task *task, size_t *n);
+
 #endif

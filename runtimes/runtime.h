@@ -29,6 +29,7 @@ struct runtime_env {
 	struct profile *profile;
 	struct runtime *runtimes; /* all of them, in the order of the table */
 	bool is_eval_shown;	  /* the interpreter's own frames that run Python ones */
+	bool is_logical;	  /* what waits for an asyncio task stands behind it */
 };
 
 /* A frame of a sample. */
@@ -85,12 +86,16 @@ struct explain *explain_new(struct processes *ps, struct objects *os, struct kal
 void explain_free(struct explain *ex);
 /* From now on the interpreter's frames that run Python ones are shown, or hidden, as at first. */
 void explain_show_eval(struct explain *ex, bool is_shown);
+/* From now on the stacks of asyncio tasks are logical: behind the task's frames come those of the
+   tasks that wait for it, instead of the event loop's. */
+void explain_logical(struct explain *ex, bool is_logical);
 /* The stack of a sample as it was walked. */
 struct walked {
 	const struct wire_frame *frames; /* leaf first */
 	size_t n;
 	int end;				     /* enum counter: why the walk ended */
 	const struct wire_python *python;	     /* NULL: none */
+	const struct wire_python_task *task;	     /* NULL: none */
 	const struct wire_python_code *const *codes; /* that were first seen in it */
 	size_t n_codes;
 };

@@ -75,7 +75,7 @@ static __always_inline void python_tasks_begin(struct python_tasks *t,
 	__u64 n;
 
 	t->n = 0;
-	t->task = t->coro = 0;
+	t->task = t->coro = t->root = 0;
 	if (p->tstate_task) {
 		python_tasks_add(t, p, python_read_pointer(tstate + p->tstate_task));
 		return;
@@ -86,8 +86,9 @@ static __always_inline void python_tasks_begin(struct python_tasks *t,
 			python_tasks_add(t, p, t->entries[i].value);
 }
 
-/* A generator of the stack, innermost first: only the first task's that is met counts. */
-static __always_inline void python_tasks_see(struct python_tasks *t, __u64 gen)
+/* A generator of the stack, innermost first, and the number of its frame: only the first task's
+   that is met counts. */
+static __always_inline void python_tasks_see(struct python_tasks *t, __u64 gen, __u64 frame)
 {
 	for (__u64 i = 0; i < MAX_CURRENT_TASKS; i++) {
 		if (t->task || i >= t->n)
@@ -95,6 +96,7 @@ static __always_inline void python_tasks_see(struct python_tasks *t, __u64 gen)
 		if (t->coros[i] == gen) {
 			t->task = t->tasks[i];
 			t->coro = gen;
+			t->root = frame;
 		}
 	}
 }

@@ -19,6 +19,7 @@ struct python_tasks {
 	__u64 n; /* tasks that loops execute, whichever thread's */
 	__u64 tasks[MAX_CURRENT_TASKS], coros[MAX_CURRENT_TASKS];
 	__u64 task, coro; /* whose coroutine is on this thread's stack; 0: none yet */
+	__u64 root;	  /* number of its frame there */
 	struct python_dict_entry entries[MAX_CURRENT_ENTRIES];
 };
 

@@ -7,7 +7,7 @@ from collections import namedtuple
 Sample = namedtuple("Sample", "frames values labels")
 # file: of the mapping; source: of the function.
 PprofFrame = namedtuple("PprofFrame", "name address file source")
-Profile = namedtuple("Profile", "samples sample_types period duration_ns comments")
+Profile = namedtuple("Profile", "samples sample_types period duration_ns comments time_ns")
 
 
 def varint(data, at):
@@ -101,4 +101,5 @@ def read(path):
         samples.append(Sample(frames, [signed(v) for v in flat(sample[2])],
                               sample_labels(sample[3], strings)))
     types = [tuple(strings[v] for v in (m.get(1, 0), m.get(2, 0))) for m in map(message, top[1])]
-    return Profile(samples, types, top.get(12, 0), top.get(10, 0), [strings[i] for i in flat(top[13])])
+    return Profile(samples, types, top.get(12, 0), top.get(10, 0), [strings[i] for i in flat(top[13])],
+                   top.get(9, 0))

@@ -4,18 +4,7 @@
 # asyncio's C half, with its Python half and with uvloop; ten thousand tasks; what is no target.
 . "$(dirname "$0")/../cli/tap.sh"
 . tests/python/pythons.sh
-build=$PWD/${BUILD:-build}
-
-# uvloop_of PYTHON MINOR: a folder with uvloop for this interpreter, or nothing
-uvloop_of() {
-	local folder=$build/python/uvloop-3.$2
-	if [ ! -d "$folder/uvloop" ]; then
-		rm -rf "$folder"
-		python3 -m pip install -q --disable-pip-version-check --no-deps --only-binary=:all: --python-version "3.$2" \
-			--implementation cp --target "$folder" uvloop >/dev/null 2>&1 || return
-	fi
-	PYTHONPATH=$folder "$1" -c 'import uvloop' 2>/dev/null && echo "$folder"
-}
+. tests/python/uvloop.sh
 
 # the_same TEXT PYTHON [KIND]
 the_same() {

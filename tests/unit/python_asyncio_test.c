@@ -153,7 +153,7 @@ static uint64_t find_name(const struct python_process *p)
 		if (python_step(&walk, p, bytes, words, &out))
 			break;
 		if (walk.gen)
-			python_tasks_see(&t, walk.gen);
+			python_tasks_see(&t, walk.gen, (uint64_t)i);
 	}
 	return t.task ? python_tasks_name(&t, p) : 0;
 }

@@ -1,0 +1,119 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "bpf/sweep_labels.h"
+
+#include <stdbool.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "core/log.h"
+#include "core/profile.h"
+#include "runtimes/process.h"
+#include "runtimes/python_threads.h"
+
+#define N_LABELS 8
+/* Bytes that a name costs besides its own: its entry, a label set, a sample. */
+#define NAME_COST 320
+
+struct sweep_labels {
+	struct profile *profile;
+	size_t used, max; /* bytes of names */
+	uint64_t n_over;
+	uint32_t pid, tid, thread, process, container, state, wait, task; /* keys */
+};
+
+struct sweep_labels *sweep_labels_new(struct profile *p, size_t max)
+{
+	struct sweep_labels *sl = calloc(1, sizeof(*sl));
+
+	if (!sl)
+		return NULL;
+	sl->profile = p;
+	sl->max = max;
+	sl->pid = profile_string(p, "pid");
+	sl->tid = profile_string(p, "tid");
+	sl->thread = profile_string(p, "thread");
+	sl->process = profile_string(p, "process");
+	sl->container = profile_string(p, "container");
+	sl->state = profile_string(p, "state");
+	sl->wait = profile_string(p, "wait");
+	sl->task = profile_string(p, "task");
+	return sl;
+}
+
+void sweep_labels_free(struct sweep_labels *sl)
+{
+	free(sl);
+}
+
+uint64_t sweep_labels_over_budget(const struct sweep_labels *sl)
+{
+	return sl->n_over;
+}
+
+/* "Task-123" */
+static bool is_made_by_asyncio(const char *name)
+{
+	static const char start[] = "Task-";
+	const char *number = name + sizeof(start) - 1;
+
+	return !strncmp(name, start, sizeof(start) - 1) && *number &&
+	       strspn(number, "0123456789") == strlen(number);
+}
+
+uint32_t sweep_labels_name(struct sweep_labels *sl, const char *name)
+{
+	struct profile *p = sl->profile;
+	uint32_t id;
+
+	if (!name || !*name)
+		return 0;
+	if (is_made_by_asyncio(name))
+		return profile_string(p, "Task-*");
+	id = profile_find_string_n(p, name, SIZE_MAX);
+	if (id)
+		return id;
+	if (sl->max && sl->used > sl->max) {
+		if (!sl->n_over++)
+			log_info("there are more names of tasks than the memory budget has room "
+				 "for: samples of new ones carry none; give more by --memory");
+		return 0;
+	}
+	sl->used += strlen(name) + NAME_COST;
+	return profile_string(p, name);
+}
+
+/* A label set under construction. */
+struct draft {
+	struct label labels[N_LABELS];
+	size_t n;
+};
+
+static void add_number(struct draft *d, uint32_t key, int64_t number)
+{
+	d->labels[d->n++] = (struct label){ .key = key, .num = number };
+}
+
+static void add_string(struct draft *d, uint32_t key, uint32_t string)
+{
+	if (string)
+		d->labels[d->n++] = (struct label){ .key = key, .str = string };
+}
+
+uint32_t sweep_labels_get(struct sweep_labels *sl, const struct process *proc,
+			  const struct processes *ps, const struct sweep_task *t)
+{
+	struct profile *p = sl->profile;
+	struct draft d = { .n = 0 };
+
+	add_number(&d, sl->pid, proc->pid);
+	add_string(&d, sl->process, profile_string(p, processes_string(ps, proc->comm)));
+	add_string(&d, sl->container, profile_string(p, processes_string(ps, proc->container)));
+	if (t->thread && t->thread->tid)
+		add_number(&d, sl->tid, t->thread->tid);
+	if (t->thread)
+		add_string(&d, sl->thread, profile_string(p, t->thread->name));
+	add_string(&d, sl->state, t->state);
+	add_string(&d, sl->wait, t->wait);
+	add_string(&d, sl->task, t->name);
+	return profile_label_set(p, d.labels, d.n);
+}

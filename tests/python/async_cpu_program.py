@@ -1,0 +1,79 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Asyncio tasks that use the CPU below tasks that wait for them in every way, for CPython 3.7 and later. Prints the
+logical stacks there can be, as one line of JSON: the program's functions, and how one task waits for another."""
+import asyncio
+import json
+import sys
+import time
+
+VERSION = sys.version_info[:2]
+WAITED = "[wait_for]" if VERSION < (3, 12) else "[await]"
+
+
+def spin():
+    end = time.monotonic() + 0.02
+    while time.monotonic() < end:
+        pass
+
+
+def start(coroutine):
+    return asyncio.get_event_loop().create_task(coroutine)
+
+
+async def work():
+    spin()
+    await asyncio.sleep(0.001)
+    spin()
+
+
+async def one(): await work()
+async def two(): await work()
+async def three(): await work()
+async def four(): await work()
+async def five(): await work()
+
+
+async def gathering(): await asyncio.gather(one(), one())
+async def awaiting(): await start(two())
+async def timing(): await asyncio.wait_for(start(three()), 100)
+async def shielding(): await asyncio.shield(start(four()))
+async def waiting(): await asyncio.wait([start(five())])
+
+
+async def grouping():
+    async with asyncio.TaskGroup() as group:
+        group.create_task(work())
+
+
+async def nesting():
+    await asyncio.gather(gathering(), gathering())
+
+
+async def main():
+    while True:
+        await gathering()
+        await nesting()
+        await awaiting()
+        await timing()
+        await shielding()
+        await waiting()
+        if hasattr(asyncio, "TaskGroup"):
+            await grouping()
+        await work()
+
+
+WAYS = [["main", "gathering", "[gather]", "one", "work"],
+        ["main", "nesting", "[gather]", "gathering", "[gather]", "one", "work"],
+        ["main", "nesting", "[gather]", "gathering"],
+        ["main", "awaiting", "[await]", "two", "work"],
+        ["main", "timing", WAITED, "three", "work"],
+        ["main", "shielding", "[shield]", "four", "work"],
+        ["main", "waiting", "[wait]", "five", "work"],
+        ["main", "grouping", "[TaskGroup]", "work"],
+        ["main", "work"]]
+# A task may be sampled on the way to its inner frames too.
+print(json.dumps([way[:n] for way in WAYS for n in range(1, len(way) + 1) if way[n - 1][0] != "["] +
+                 [way + ["spin"] for way in WAYS] + [way[:2] + ["start"] for way in WAYS]), flush=True)
+loop = asyncio.new_event_loop()
+asyncio.set_event_loop(loop)
+loop.run_until_complete(main())
