@@ -203,7 +203,7 @@ int sweep_process(struct sweep *s, const struct process *proc, uint64_t time_ns,
 	struct look k = {
 		.sweep = s, .proc = proc, .dump = &d, .time_ns = time_ns, .weight_ns = weight_ns
 	};
-	int err = python_dump_read(s->ps, proc->pid, &d);
+	int err = python_dump_read(s->ps, proc->pid, PYTHON_DUMP_TASKS, &d);
 
 	if (!err)
 		err = add_tasks(&k);

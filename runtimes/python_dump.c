@@ -104,17 +104,21 @@ static int take_stack(struct python_heap *h, const struct python_thread *thread,
 	return 0;
 }
 
-static int take_stacks(struct python_heap *h, struct python_dump *d)
+static int take_stacks(struct python_heap *h, enum python_dump_what what, struct python_dump *d)
 {
 	int err = 0;
 
 	mem_cache_forget(h->mem);
 	for (size_t i = 0; i < d->tasks.n && !err; i++) {
 		struct python_task *task = &d->tasks.tasks[i];
-		const struct python_thread *thread = python_dump_thread(d, task);
+		struct python_thread *thread =
+			task->thread ? &d->threads.threads[task->thread - 1] : NULL;
 
-		if (task->state == PYTHON_TASK_RUNNING && thread && !thread->is_torn &&
-		    thread->task == task->addr)
+		if (task->state != PYTHON_TASK_RUNNING || !thread || thread->task != task->addr)
+			continue;
+		if (what == PYTHON_DUMP_TASKS && !thread->frames)
+			err = python_threads_read_stack(h, d->functions, &d->threads, thread);
+		if (!err && !thread->is_torn)
 			err = take_stack(h, thread, &d->tasks, task);
 	}
 	return err;
@@ -149,7 +153,7 @@ const struct python_thread *python_dump_thread(const struct python_dump *d,
 	return t->thread ? &d->threads.threads[t->thread - 1] : NULL;
 }
 
-static int read_tasks(struct python_heap *h, struct python_dump *d)
+static int read_tasks(struct python_heap *h, enum python_dump_what what, struct python_dump *d)
 {
 	SCOPED(intern_free) struct intern *addresses = intern_new();
 	SCOPED(intern_free) struct intern *still = intern_new();
@@ -168,23 +172,26 @@ static int read_tasks(struct python_heap *h, struct python_dump *d)
 	list_tasks(h, &d->threads, still);
 	python_tasks_keep(&d->tasks, still);
 	err = find_threads(d);
-	return err < 0 ? err : take_stacks(h, d);
+	return err < 0 ? err : take_stacks(h, what, d);
 }
 
-static int read_all(struct python_heap *h, pid_t pid, uint64_t runtime, struct python_dump *d)
+static int read_all(struct python_heap *h, pid_t pid, uint64_t runtime, enum python_dump_what what,
+		    struct python_dump *d)
 {
-	int err = python_threads_read(h, pid, runtime, d->functions, &d->threads);
+	struct python_functions *of_threads = what == PYTHON_DUMP_ALL ? d->functions : NULL;
+	int err = python_threads_read(h, pid, runtime, of_threads, &d->threads);
 
 	if (!err)
-		err = read_tasks(h, d);
-	if (!err)
+		err = read_tasks(h, what, d);
+	if (!err && what == PYTHON_DUMP_ALL)
 		python_functions_qualify(d->functions, h, d->threads.interps[0].addr);
 	d->is_cut |= !h->n_left || d->tasks.is_cut;
 	return err;
 }
 
 int python_dump_memory(struct mem *m, pid_t pid, const struct python_layout *l, uint64_t runtime,
-		       const void *asyncio, size_t asyncio_len, struct python_dump *out)
+		       const void *asyncio, size_t asyncio_len, enum python_dump_what what,
+		       struct python_dump *out)
 {
 	SCOPED(mem_free) struct mem *cache = mem_cache_new(m, CACHE_BYTES, MAX_PAGES);
 	struct python_heap heap;
@@ -202,12 +209,13 @@ int python_dump_memory(struct mem *m, pid_t pid, const struct python_layout *l, 
 		return err;
 	if (asyncio && heap.at.interp.tasks)
 		python_heap_layout_learn(&heap.at, asyncio, asyncio_len);
-	err = read_all(&heap, pid, runtime, out);
+	err = read_all(&heap, pid, runtime, what, out);
 	python_heap_deinit(&heap);
 	return err;
 }
 
-int python_dump_read(struct processes *ps, pid_t pid, struct python_dump *out)
+int python_dump_read(struct processes *ps, pid_t pid, enum python_dump_what what,
+		     struct python_dump *out)
 {
 	SCOPED(mem_free) struct mem *live = mem_live(pid);
 	struct found found = { 0 };
@@ -226,7 +234,7 @@ int python_dump_read(struct processes *ps, pid_t pid, struct python_dump *out)
 	if (found.image->err)
 		return found.image->err;
 	err = python_dump_memory(live, pid, &found.image->layout, found.runtime, found.asyncio,
-				 found.asyncio_len, out);
+				 found.asyncio_len, what, out);
 	/* Whatever was read last, it may have ended before. */
 	return err == 0 || err == -EBADMSG ? mem_read(live, found.runtime, &byte, 1) ?: err : err;
 }

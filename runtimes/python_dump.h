@@ -13,6 +13,13 @@
 struct mem;
 struct processes;
 
+enum python_dump_what {
+	PYTHON_DUMP_ALL,
+	/* Of threads only who they are, and the stacks of those that execute a task. To 3.10
+	   functions that are no coroutines have plain names then. */
+	PYTHON_DUMP_TASKS,
+};
+
 struct python_dump {
 	uint32_t version; /* sys.hexversion */
 	bool is_free_threaded;
@@ -27,11 +34,13 @@ struct python_dump {
  * has no interpreter, -ENOTSUP one of a version (out->version) or build that is not known, -EBADMSG
  * one that does not look like one inside, -ENOMEM. out is to be freed in any case.
  */
-int python_dump_read(struct processes *ps, pid_t pid, struct python_dump *out);
+int python_dump_read(struct processes *ps, pid_t pid, enum python_dump_what what,
+		     struct python_dump *out);
 /* The same for an interpreter that is known, out of any memory: runtime is the address of its
    _PyRuntime, asyncio what its section .AsyncioDebug says (NULL: there is none). */
 int python_dump_memory(struct mem *m, pid_t pid, const struct python_layout *l, uint64_t runtime,
-		       const void *asyncio, size_t asyncio_len, struct python_dump *out);
+		       const void *asyncio, size_t asyncio_len, enum python_dump_what what,
+		       struct python_dump *out);
 /* The thread that runs a task's loop; NULL: none does. */
 const struct python_thread *python_dump_thread(const struct python_dump *d,
 					       const struct python_task *t);

@@ -87,7 +87,7 @@ static bool has_name(struct search *s)
 	uint8_t now[WIRE_TASK_NAME_MAX];
 	uint64_t length;
 
-	if (len > t->len || len < first || first < OBJECT_HEAD ||
+	if (t->len > sizeof(t->name) || len > t->len || len < first || first < OBJECT_HEAD ||
 	    mem_read(s->heap.mem, t->addr, now, len))
 		return false;
 	if (kind == PYTHON_STR) {

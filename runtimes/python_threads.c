@@ -109,8 +109,8 @@ static bool walk_settled(struct python_heap *h, uint64_t thread, struct stack *s
 	return false;
 }
 
-static int read_stack(struct python_heap *h, struct python_functions *fs, struct python_threads *ts,
-		      struct python_thread *t)
+int python_threads_read_stack(struct python_heap *h, struct python_functions *fs,
+			      struct python_threads *ts, struct python_thread *t)
 {
 	SCOPED(free) struct stack *s = malloc(sizeof(*s));
 	SCOPED(free) struct stack *again = malloc(sizeof(*again));
@@ -192,7 +192,7 @@ static int add_thread(struct python_heap *h, const struct python_tids *tids, uin
 	t.thread_id = python_word(h, addr + h->layout->thread.thread_id);
 	t.tid = python_tid(tids, h, addr, t.thread_id);
 	t.name = thread_name(h, interp->modules, t.thread_id);
-	err = read_stack(h, fs, ts, &t);
+	err = fs ? python_threads_read_stack(h, fs, ts, &t) : 0;
 	t.has_gil = holds_gil(h, runtime, interp->addr, addr);
 	ts->threads[ts->n_threads++] = t;
 	return err;

@@ -47,9 +47,13 @@ struct python_threads {
 };
 
 /* All interpreters and threads; runtime: address of _PyRuntime. h reads through a mem_cache, which
-   is made to forget. 0 or -ENOMEM; -EBADMSG: there is nothing that could be an interpreter. */
+   is made to forget. fs NULL: without stacks. 0 or -ENOMEM; -EBADMSG: there is nothing that could
+   be an interpreter. */
 int python_threads_read(struct python_heap *h, pid_t pid, uint64_t runtime,
 			struct python_functions *fs, struct python_threads *out);
+/* The stack of one that was read without. 0 or -ENOMEM. */
+int python_threads_read_stack(struct python_heap *h, struct python_functions *fs,
+			      struct python_threads *ts, struct python_thread *t);
 void python_threads_deinit(struct python_threads *ts);
 
 #endif

@@ -77,7 +77,6 @@ async def waker(events):
         at("waker", "waiting waker")
         await asyncio.sleep(0.12)
         at("waker", "running waker")
-        await asyncio.sleep(0)
         events.put_nowait(None)
         at("woken", "runnable woken")
         spin(0.03)

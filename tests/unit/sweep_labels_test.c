@@ -1,0 +1,72 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+#include <stdio.h>
+
+#include "bpf/sweep_labels.h"
+#include "core/log.h"
+#include "core/profile.h"
+
+static void names_of_asyncio_are_one(void **state)
+{
+	static const struct {
+		const char *name, *label;
+	} cases[] = {
+		{ "Task-1", "Task-*" },
+		{ "Task-10000", "Task-*" },
+		{ "Task-", "Task-" },
+		{ "Task-1x", "Task-1x" },
+		{ "Task-x1", "Task-x1" },
+		{ "task-1", "task-1" },
+		{ "refresher", "refresher" },
+		{ "", "" },
+		{ NULL, "" },
+	};
+	struct profile *p = profile_new();
+	struct sweep_labels *sl = sweep_labels_new(p, 0);
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++)
+		assert_string_equal(profile_get_string(p, sweep_labels_name(sl, cases[i].name)),
+				    cases[i].label);
+	assert_int_equal(sweep_labels_over_budget(sl), 0);
+	sweep_labels_free(sl);
+	profile_free(p);
+}
+
+static void names_beyond_their_share_are_none(void **state)
+{
+	struct profile *p = profile_new();
+	struct sweep_labels *sl = sweep_labels_new(p, 16384);
+	uint32_t first = sweep_labels_name(sl, "first");
+	uint64_t n_over;
+	char name[32];
+
+	(void)state;
+	log_set_level(LOG_QUIET);
+	for (int i = 0; i < 1000; i++) {
+		snprintf(name, sizeof(name), "request %d", i);
+		sweep_labels_name(sl, name);
+	}
+	n_over = sweep_labels_over_budget(sl);
+	assert_true(n_over > 500 && n_over < 1000);
+	assert_int_equal(sweep_labels_name(sl, "another"), 0);
+	assert_int_equal(sweep_labels_name(sl, "first"), first);
+	assert_string_equal(profile_get_string(p, sweep_labels_name(sl, "Task-5")), "Task-*");
+	sweep_labels_free(sl);
+	profile_free(p);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(names_of_asyncio_are_one),
+		cmocka_unit_test(names_beyond_their_share_are_none),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
