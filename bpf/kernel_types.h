@@ -26,7 +26,7 @@ struct task_struct {
 	unsigned int flags;
 	int pid, tgid;
 	struct mm_struct *mm;
-	struct task_struct *real_parent, *group_leader;
+	struct task_struct *group_leader;
 	__u64 start_boottime;
 	char comm[16];
 	struct thread_struct thread;

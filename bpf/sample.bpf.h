@@ -28,7 +28,6 @@ static __always_inline struct task_image sample_identify(struct wire_sample *sam
 
 	sample->pid = task->tgid;
 	sample->tid = task->pid;
-	sample->ppid = leader->real_parent->tgid;
 	sample->start_time_ns = leader->start_boottime;
 	__builtin_memcpy(sample->comm, task->comm, sizeof(sample->comm));
 	if (image.has_mm) {
@@ -49,7 +48,6 @@ static __always_inline struct task_image sample_identify_by_helpers(struct wire_
 
 	sample->pid = pid_tgid >> 32;
 	sample->tid = (__u32)pid_tgid;
-	sample->ppid = BPF_CORE_READ(leader, real_parent, tgid);
 	sample->start_time_ns = BPF_CORE_READ(leader, start_boottime);
 	bpf_get_current_comm(sample->comm, sizeof(sample->comm));
 	if (image.has_mm) {

@@ -67,21 +67,21 @@ struct wire_sample {
 				identity */
 	__u64 cgroup_id;
 	__u64 weight; /* what it is worth in the sampler's unit; cpu: the sampling period in ns */
-	__u32 pid, tid, ppid, cpu;
+	__u32 pid, tid, cpu;
+	__u32 n_code_pages; /* the process has, executable and not writable */
 	__u16 n_kernel, n_user;
-	__u16 end;		  /* enum counter: why the user walk ended */
-	__u16 n_pages;		  /* snapshot pages sent, when end is END_SNAPSHOT */
-	__u16 snapshot_reason;	  /* enum counter: why the kernel half could not go on */
-	__u16 sampler;		  /* enum wire_sampler */
-	__u32 n_code_pages;	  /* the process has, executable and not writable */
+	__u16 end;	       /* enum counter: why the user walk ended */
+	__u16 n_pages;	       /* snapshot pages sent, when end is END_SNAPSHOT */
+	__u16 snapshot_reason; /* enum counter: why the kernel half could not go on */
+	__u16 sampler;	       /* enum wire_sampler */
+	__u32 regs_flags;      /* WIRE_FRAME_EXACT when regs' rip is a pc, not a return address */
 	char comm[WIRE_COMM_LEN]; /* of the thread */
 	/* Where the kernel half stopped: registers to go on with when end is END_SNAPSHOT. The
 	   first n_user frames are walked already; regs describe the next frame to push. Bits of
 	   valid_regs say which of them hold (after the first frame only rip, rsp, rbp and what the
 	   rules restored). */
 	__u64 regs[WIRE_N_REGS];
-	__u32 valid_regs;
-	__u32 regs_flags; /* WIRE_FRAME_EXACT when regs' rip is a pc, not a return address */
+	__u32 valid_regs, pad;
 	struct wire_frame frames[];
 };
 

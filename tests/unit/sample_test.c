@@ -26,7 +26,7 @@
 
 struct world {
 	struct mm_struct mm;
-	struct task_struct parent, task;
+	struct task_struct task;
 	struct pt_regs regs;
 	uint64_t kernel_stack[2];
 	uint64_t pcs[2];
@@ -39,11 +39,9 @@ static int set_up(void **state)
 {
 	struct world *w = calloc(1, sizeof(*w));
 
-	w->task = (struct task_struct){ .pid = 43,
-					.tgid = 42,
-					.mm = &w->mm,
-					.real_parent = &w->parent,
-					.group_leader = &w->task };
+	w->task = (struct task_struct){
+		.pid = 43, .tgid = 42, .mm = &w->mm, .group_leader = &w->task
+	};
 	w->regs = (struct pt_regs){ .cs = USER_CS, .rip = 0x401000, .orig_rax = 0 };
 	w->kernel_stack[0] = 0xffffffff81000000;
 	w->kernel_stack[1] = 0xffffffff82000000;
