@@ -6,14 +6,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "bpf/budget.h"
 #include "bpf/build_ids.h"
-#include "bpf/finish.h"
 #include "bpf/follow.h"
-#include "bpf/hotplug.h"
-#include "bpf/kernel_half.h"
-#include "bpf/kernel_symbols.h"
-#include "bpf/priority.h"
+#include "bpf/live_state.h"
 #include "bpf/sample_labels.h"
 #include "bpf/sample_queue.h"
 #include "bpf/sampler.h"
@@ -21,7 +16,6 @@
 #include "bpf/sweeper.h"
 #include "bpf/tables.h"
 #include "bpf/unwind_maps.h"
-#include "bpf/wakeup.h"
 #include "core/clock.h"
 #include "core/hurry.h"
 #include "core/log.h"
@@ -29,9 +23,7 @@
 #include "core/profile.h"
 #include "runtimes/process.h"
 #include "runtimes/python.h"
-#include "runtimes/runtime.h"
 #include "symbolizer/jit_symbols.h"
-#include "symbolizer/kallsyms.h"
 #include "symbolizer/object.h"
 #include "weft.skel.h"
 
@@ -41,41 +33,6 @@
 #define N_SAMPLES_A_BREATH 64
 /* Samples of a process that ended may still be under way for that long. */
 #define EXPIRE_NS (5 * NS_PER_S)
-
-struct live {
-	struct kernel_half kernel;
-	struct hotplug hotplug;
-	struct sideband *sideband;
-	struct ring_buffer *ring;
-	uint32_t n_since_breath;
-	bool is_eval_shown;
-	bool is_logical;   /* what waits for a task is to be read soon after a sample of it */
-	size_t max_queued; /* bytes of samples taken over while others are explained */
-	int64_t ring_left; /* bytes to read from it before everything else has its turn */
-	struct wakeup wakeup;
-	struct objects *objects;
-	struct processes *processes;
-	struct unwind_maps *maps;
-	struct tables *tables;
-	struct follower *follower;
-	struct finisher *finisher;
-	struct sample_queue *queue;
-	struct kernel_symbols kernel_symbols;
-	/* of the profile that is being filled */
-	struct profile *profile;
-	struct explain *explain;
-	struct sample_labels *labels;
-	struct sweeper *sweeper; /* NULL: the kernel half samples */
-	struct budget budget;
-	bool is_stopped;
-	struct priority priority;
-	uint64_t open_ns, start_ns, first_sample_ns, last_expire_ns;
-	uint64_t unix_offset_ns; /* CLOCK_REALTIME - CLOCK_MONOTONIC */
-	uint64_t n_added;
-	uint64_t counters[N_COUNTERS]; /* what is counted here and nowhere else */
-	struct wire_frame frames[MAX_FINISHED];
-	uint32_t locations[MAX_EXPLAINED];
-};
 
 static int on_record(void *ctx, void *record, size_t len)
 {
@@ -115,30 +72,6 @@ static void on_drop(void *ctx, struct process *proc)
 	if (l->explain)
 		explain_drop_process(l->explain, proc);
 	follower_drop(l->follower, proc);
-}
-
-static uint64_t user_memory(const struct live *l)
-{
-	uint64_t sum = objects_memory(l->objects) + processes_memory(l->processes) +
-		       sample_queue_memory(l->queue) + tables_memory(l->tables);
-
-	if (l->kernel_symbols.symbols)
-		sum += kallsyms_memory(l->kernel_symbols.symbols);
-	if (l->explain)
-		sum += explain_memory(l->explain);
-	if (l->profile)
-		sum += profile_memory(l->profile);
-	return sum;
-}
-
-static uint64_t map_memory(const struct live *l)
-{
-	return kernel_half_memory(&l->kernel) + sideband_memory(l->sideband);
-}
-
-static uint64_t used_memory(void *ctx)
-{
-	return user_memory(ctx) + map_memory(ctx);
 }
 
 static void flush_symbols(void *ctx)
@@ -183,7 +116,7 @@ static int make_parts(struct live *l, const struct options *opt)
 	processes_on_drop(l->processes, on_drop, l);
 	tables_on_breath(l->tables, on_breath, l);
 	l->budget = (struct budget){
-		.bytes = opt->memory, .used = used_memory, .flush = flush_symbols, .ctx = l
+		.bytes = opt->memory, .used = live_memory, .flush = flush_symbols, .ctx = l
 	};
 	return 0;
 }
@@ -457,77 +390,4 @@ void live_stop(struct source *src)
 	kernel_half_stop(&l->kernel);
 	priority_restore(&l->priority);
 	l->is_stopped = true;
-}
-
-void live_counters(struct source *src, uint64_t counters[N_COUNTERS])
-{
-	struct live *l = src->priv;
-	const uint64_t *of_processes = processes_counters(l->processes);
-
-	for (int i = 0; i < N_COUNTERS; i++)
-		counters[i] = l->counters[i] + of_processes[i];
-	kernel_half_count(&l->kernel, counters);
-	counters[CPUS_CHANGED] += l->hotplug.n_changes;
-	counters[CPUS_REFUSED] += l->kernel.ticker.n_refused;
-	counters[EVENTS_LOST] += sideband_lost(l->sideband);
-	counters[TABLES_OVER_BUDGET] += tables_over_budget(l->tables);
-	counters[FILES_CUT] += objects_cut(l->objects);
-	counters[SYMBOLS_REFUSED] += objects_refused(l->objects);
-	if (l->sweeper)
-		sweeper_count(l->sweeper, counters);
-	if (l->labels)
-		counters[LABELS_OVER_BUDGET] += sample_labels_over_budget(l->labels);
-	counters[JIT_OVER_BUDGET] += processes_jit_room(l->processes)->n_forgotten;
-}
-
-/* Names are looked for in what the stacks have left of the budget: file after file that is possible
-   in little memory, only slower. */
-static void leave_room(struct live *l)
-{
-	uint64_t budget = l->budget.bytes, least = budget / 32;
-	uint64_t others = used_memory(l) - objects_memory(l->objects);
-
-	if (budget)
-		objects_limit(l->objects, others + least < budget ? budget - others : least);
-}
-
-size_t live_finish(struct source *src, struct profile *p, bool (*is_stopped)(void))
-{
-	static const char *const names[] = {
-#define X(id, name, text) name,
-		TICK_COUNTERS(X) END_REASONS(X) OTHER_COUNTERS(X)
-#undef X
-	};
-	struct live *l = src->priv;
-	uint64_t counters[N_COUNTERS];
-	size_t n_left = 0;
-
-	leave_room(l);
-	if (l->sweeper)
-		sweeper_say(l->sweeper);
-	if (l->explain)
-		n_left = explain_symbolize(l->explain, is_stopped);
-	live_counters(src, counters);
-	if (hurry_is_on() && counters[TICK_SAMPLED] > l->n_added)
-		counters[SAMPLES_UNREAD] = counters[TICK_SAMPLED] - l->n_added;
-	for (int i = 0; i < N_COUNTERS; i++)
-		profile_count(p, names[i], counters[i]);
-	sampler_end_profile(l->kernel.sampler, p);
-	profile_header(p)->duration_ns = (int64_t)(clock_ns(CLOCK_MONOTONIC) - l->start_ns);
-	return n_left;
-}
-
-void live_stats(struct source *src, struct live_stats *out)
-{
-	struct live *l = src->priv;
-
-	*out = (struct live_stats){
-		.attach_ns = l->start_ns - l->open_ns,
-		.first_sample_ns = l->first_sample_ns ? l->first_sample_ns - l->open_ns : 0,
-		.map_bytes = map_memory(l),
-		.user_bytes = user_memory(l),
-	};
-	if (l->sweeper)
-		out->sweeps = sweeper_stats(l->sweeper);
-	out->n_programs = kernel_half_programs(&l->kernel, out->programs);
 }
