@@ -5,8 +5,8 @@ from collections import namedtuple
 
 # frames: leaf first, inlined calls expanded; labels: key to string or number.
 Sample = namedtuple("Sample", "frames values labels")
-# file: of the mapping; source: of the function.
-PprofFrame = namedtuple("PprofFrame", "name address file source")
+# file: of the mapping; source: of the function; line: in it, 0 unknown.
+PprofFrame = namedtuple("PprofFrame", "name address file source line")
 Profile = namedtuple("Profile", "samples sample_types period duration_ns comments time_ns")
 
 
@@ -72,8 +72,8 @@ def location_frames(location, functions, mappings, strings):
     file = strings[mapping.get(5, 0)]
     address = location.get(3, 0)
     lines = [message(line) for line in location[4]]
-    called = [functions[line[1]] for line in lines if line.get(1, 0)]
-    return [PprofFrame(strings[f.get(2, 0)], address, file, strings[f.get(4, 0)]) for f in called or [{}]]
+    called = [(functions[line[1]], line.get(2, 0)) for line in lines if line.get(1, 0)]
+    return [PprofFrame(strings[f.get(2, 0)], address, file, strings[f.get(4, 0)], line) for f, line in called or [({}, 0)]]
 
 
 def sample_labels(raw, strings):

@@ -3,10 +3,11 @@
 """
 make accuracy GROUP=python: a program whose Python stacks are known (programs/snake.py) under every CPython
 there is. A sample is exact when its Python frames are those of a legal stack, and in order when the native
-frames stand between them where native code was between. The label `task` is right when it is the name of the task that the stack's functions belong
-to, and absent where they belong to none.
+frames stand between them where native code was between. Ticks: samples by the time that the program measured of itself. The label `task` is
+right when it is the name of the task that the stack's functions belong to, and absent where they belong to none.
 """
 import json
+import math
 import operator
 import os
 import re
@@ -25,7 +26,10 @@ SCENES = ("calls", "deep", "mixed", "native", "awaits", "threads", "forks", "tas
 QUICK_SCENES = ("mixed", "native", "threads", "tasks")
 EVAL = re.compile(r"_PyEval_EvalFrame(Default)?\b")
 
-# timed: samples in the part of the program that measures itself.
+# How far samples may be from the ticks that are expected: the goal, and three standard deviations of the sampling.
+TICKS_OFF, TICKS_SPREAD = 0.01, 3
+
+# timed: samples in what the program measures of itself.
 Score = namedtuple("Score", "n exact order outside wrong lost timed expected missed")
 Legal = namedtuple("Legal", "frames order")
 
@@ -93,17 +97,25 @@ def score(path, output, version):
     leaves = {short(l.frames[-1][0]) for l in legals}
     profile = pprof.read(path)
     at = profile.sample_types.index(("samples", "count"))
-    counts, missed, timed = Counter(), Counter(), 0
+    counts, missed, timed, worth = Counter(), Counter(), 0, clock_lines()
     for sample in profile.samples:
         stack = stack_of(sample)
         verdict = judge(stack, legals, leaves)
-        timed += sample.values[at] * ((True, "timed") in stack)
+        timed += sample.values[at] * sum(worth.get(f.line, 0) for f in sample.frames if f.name == "timed")
         counts[verdict] += sample.values[at]
         if verdict not in ("order", "outside"):
             missed[verdict, ";".join(name for _, name in stack)] += sample.values[at]
     inside = counts["order"] + counts["exact"] + counts["wrong"] + counts["lost"]
     return Score(inside, counts["order"] + counts["exact"], counts["order"], counts["outside"], counts["wrong"],
                  counts["lost"], timed, seconds * tools.FREQUENCY, missed)
+
+
+def clock_lines():
+    """What a sample counts for, by the line that `timed` is at: between its two looks at the clock, and half at those."""
+    with open(PROGRAM, encoding="utf-8") as f:
+        lines = [line.strip() for line in f]
+    return {lines.index("start = clock()") + 1: 0.5, lines.index("result = call(*arguments)") + 1: 1,
+            lines.index("used = clock() - start") + 1: 0.5}
 
 
 def percent(part, whole):
@@ -121,10 +133,12 @@ def measure(python, scene, seconds, work):
     done = tools.run([tools.WEFT, "record", "-q", "-F", str(tools.FREQUENCY), "-o", path, "--", *python, PROGRAM, scene,
                       str(seconds)])
     s = score(path, done.stdout, version)
-    ok = percent(s.exact, s.n) >= 99.5 and percent(s.order, s.n) >= 99.0 and s.n and s.wrong == 0
+    ticks = s.timed / s.expected if s.expected else 0
+    ok = (percent(s.exact, s.n) >= 99.5 and percent(s.order, s.n) >= 99.0 and s.n and s.wrong == 0 and
+          abs(ticks - 1) <= TICKS_OFF + TICKS_SPREAD / math.sqrt(max(1, s.n)))
     print("%-8s %-8s %6d %7.2f %7.2f %7.2f %5d %5d %5d %6.3f  %s" % (
         ".".join(map(str, version)), scene, s.n, percent(s.exact, s.n), wilson(s.exact, s.n)[0], percent(s.order, s.n),
-        s.wrong, s.lost, s.outside, s.timed / s.expected if s.expected else 0, "ok" if ok else "MISS"), flush=True)
+        s.wrong, s.lost, s.outside, ticks, "ok" if ok else "MISS"), flush=True)
     for (verdict, stack), n in s.missed.most_common(8 if os.environ.get("V") else 3 if not ok else 0):
         print("    %5d %-6s %s" % (n, verdict, stack))
     return ok
