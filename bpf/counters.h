@@ -79,6 +79,16 @@
 	X(ASYNC_TORN, "async.torn", "tasks that kept changing while they were read")      \
 	X(ASYNC_PARENTS_LOST, "async.parents_lost",                                       \
 	  "stacks of tasks without what waits for them: it changed before it was read")   \
+	X(PYTHON_UNKNOWN, "python.unknown",                                               \
+	  "processes whose CPython is laid out otherwise than weft knows: native only")   \
+	X(PYTHON_REFUSED, "python.refused",                                               \
+	  "processes or files beyond the number whose CPython weft follows")              \
+	X(PYTHON_OVER_BUDGET, "python.over_budget",                                       \
+	  "times a code object was not named to stay in the memory budget")               \
+	X(PYTHON_NO_STEPS, "python.no_steps",                                             \
+	  "things not looked up as processes had used up their share of weft's time")     \
+	X(MEMORY_STUCK, "memory.stuck",                                                   \
+	  "processes that kept weft waiting for their memory, and are not read again")    \
 	X(MEMORY_OVER_BUDGET, "memory.over_budget", "things given up to stay in the memory budget")
 
 enum counter {

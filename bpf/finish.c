@@ -63,8 +63,8 @@ static bool find(void *ctx, uint64_t pc, struct code_region *out)
 	return true;
 }
 
-/* A page of a file is read from its file system if it is not in memory. One in user space that does
-   not let us open the file (any user may mount such) may also never answer the read. */
+/* A page of a file is read from its file system if it is not in memory. Where that does not let us
+   open the file it may also never answer the read, which would cost a reader (core/mem.h). */
 static bool is_safe_to_read(struct finisher *f, uint64_t addr, size_t len)
 {
 	const struct mapping *m = process_known_mapping(f->ps, f->proc, addr);
@@ -87,7 +87,7 @@ static int read_target(void *ctx, uint64_t addr, void *buf, size_t len)
 	if (!is_safe_to_read(f, addr, len))
 		return -EFAULT;
 	if (!f->mem)
-		f->mem = mem_live(f->proc->pid);
+		f->mem = mem_live(f->proc->pid, &f->proc->patience);
 	return f->mem ? mem_read(f->mem, addr, buf, len) : -ENOMEM;
 }
 

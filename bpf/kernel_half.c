@@ -42,6 +42,7 @@ static int print_libbpf(enum libbpf_print_level level, const char *fmt, va_list 
 static void set_sizes(struct kernel_half *k)
 {
 	uint64_t words = k->plan.table_len / 4, ring = k->plan.ring_len;
+	uint64_t seen = k->plan.seen_len / sizeof(uint64_t);
 
 	k->n_table_words = (uint32_t)words;
 	bpf_map__set_value_size(k->skel->maps.table_words, (uint32_t)words * 4);
@@ -49,6 +50,8 @@ static void set_sizes(struct kernel_half *k)
 	bpf_map__set_max_entries(k->skel->maps.python_processes, MAX_PYTHONS);
 	bpf_map__set_max_entries(k->skel->maps.ring, (uint32_t)ring);
 	bpf_map__set_max_entries(k->skel->maps.tick_lengths, (uint32_t)cpus_possible());
+	bpf_map__set_max_entries(k->skel->maps.python_seen, (uint32_t)seen);
+	k->skel->rodata->python_seen_mask = (uint32_t)seen - 1;
 	k->skel->rodata->table_mask = (uint32_t)words - 1;
 	k->skel->rodata->ring_wakeup_len = (uint32_t)(ring / 8);
 	k->skel->rodata->ring_snapshot_len = (uint32_t)(ring / 4 * 3);

@@ -19,6 +19,7 @@
 #include "core/clock.h"
 #include "core/hurry.h"
 #include "core/log.h"
+#include "core/mem.h"
 #include "core/options.h"
 #include "core/profile.h"
 #include "runtimes/process.h"
@@ -113,6 +114,7 @@ static int make_parts(struct live *l, const struct options *opt)
 	l->is_logical = opt->logical;
 	*processes_jit_room(l->processes) =
 		(struct jit_room){ .max = opt->memory / 4, .max_each = opt->memory / 8 };
+	python_limit(l->processes, opt->memory);
 	processes_on_drop(l->processes, on_drop, l);
 	tables_on_breath(l->tables, on_breath, l);
 	l->budget = (struct budget){
@@ -143,6 +145,7 @@ static int open_with(struct live *l, const struct options *opt)
 	l->open_ns = clock_ns(CLOCK_MONOTONIC);
 	l->unix_offset_ns = clock_ns(CLOCK_REALTIME) - l->open_ns;
 	priority_raise(&l->priority);
+	mem_live_begin(); /* with that priority, and while we are small */
 	if (!opt->user_only)
 		kernel_symbols_begin(&l->kernel_symbols);
 	err = kernel_half_open(&l->kernel, opt, &l->hotplug.cpus);
@@ -197,6 +200,7 @@ static void live_close(struct source *src)
 	priority_restore(&l->priority);
 	kernel_half_stop(&l->kernel);
 	sweeper_free(l->sweeper);
+	mem_live_end();
 	processes_free(l->processes);
 	explain_free(l->explain);
 	sample_labels_free(l->labels);
@@ -313,6 +317,8 @@ static void add_sample(struct live *l, const struct queued_sample *q)
 		l->profile, stack_of(l, proc, s->time_ns, &walked, state),
 		sample_labels_get(l->labels, q, proc, l->processes, task_of(proc, q, task), state),
 		s->time_ns + l->unix_offset_ns, values);
+	if (proc)
+		process_count_stuck(l->processes, proc);
 	l->n_added++;
 	l->counters[SPANS_FOUND] += q->span != NULL;
 	if (!l->first_sample_ns)

@@ -12,6 +12,7 @@
 #include "core/hurry.h"
 #include "core/profile.h"
 #include "runtimes/process.h"
+#include "runtimes/python.h"
 #include "symbolizer/jit_symbols.h"
 #include "symbolizer/kallsyms.h"
 #include "symbolizer/object.h"
@@ -58,6 +59,7 @@ void live_counters(struct source *src, uint64_t counters[N_COUNTERS])
 		sweeper_count(l->sweeper, counters);
 	if (l->labels)
 		counters[LABELS_OVER_BUDGET] += sample_labels_over_budget(l->labels);
+	python_count(l->processes, counters);
 	counters[JIT_OVER_BUDGET] += processes_jit_room(l->processes)->n_forgotten;
 }
 

@@ -25,7 +25,8 @@
 
 /* Settings, written before loading. */
 const volatile __u32 target_flags = TARGET_ALL;
-const volatile __u32 table_mask = 0; /* words of the table memory - 1; a power of two - 1 */
+const volatile __u32 table_mask = 0;	   /* words of the table memory - 1; a power of two - 1 */
+const volatile __u32 python_seen_mask = 0; /* elements of python_seen - 1; a power of two - 1 */
 const volatile __u32 snapshot_max_pages = 16;
 const volatile __u32 snapshot_pages_per_second = 8192; /* on one CPU: 5 ms of copying a second */
 const volatile __u32 ring_wakeup_len = 1;    /* bytes waiting in the ring that wake user space */
@@ -113,7 +114,27 @@ struct {
 	__type(value, struct python_process);
 } python_processes SEC(".maps");
 
-#define N_PYTHON_SEEN 1024
+#define PYTHON_CODES_A_SAMPLE 16 /* some 10 us; the others have their turn at the next sample */
+
+/* Marks of code objects that were sent, whichever CPU saw them: each has two places, and the older
+   mark gives way. Ticks write and read without a lock: at worst one is sent again. Some 4 KiB
+   of each MiB of the budget (memory_plan.c): 32,768 marks at the default, for dozens of services.
+ */
+struct python_seen {
+	__u32 marks[2];
+};
+
+struct {
+	__uint(type, BPF_MAP_TYPE_ARRAY);
+	__uint(max_entries, 1);
+	__type(key, __u32);
+	__type(value, struct python_seen);
+} python_seen SEC(".maps");
+
+/* A mark that this sample has set. */
+struct python_sent {
+	__u32 slot, mark;
+};
 
 /* What a walk of Python frames works with; its own, as a per-CPU value holds at most 32 KiB and
    most samples need none. */
@@ -126,13 +147,14 @@ struct python_scratch {
 	struct wire_python_task task;
 	__u8 span_bytes[PYTHON_SPAN_BYTES];
 	struct wire_python_code code;
-	__u32 n_codes_left;	   /* to send with this sample */
-	__u32 seen[N_PYTHON_SEEN]; /* marks of code objects that were sent, each in its slot */
+	__u32 n_sent; /* code objects with this sample */
+	__u32 pad;
+	struct python_sent sent[PYTHON_CODES_A_SAMPLE];
 	struct wire_python record;
 	struct wire_python_frame frames[MAX_PYTHON_FRAMES]; /* follow the record on the wire too */
 };
 
-_Static_assert(sizeof(struct python_scratch) <= 24 * 1024, "as memory_plan.c counts it");
+_Static_assert(sizeof(struct python_scratch) <= 20 * 1024, "as memory_plan.c counts it");
 
 struct {
 	__uint(type, BPF_MAP_TYPE_PERCPU_ARRAY);

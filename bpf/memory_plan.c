@@ -4,7 +4,7 @@
 #define KIB UINT64_C(1024)
 #define MIB (1024 * KIB)
 
-#define SCRATCH_LEN (56 * KIB) /* 32 of scratches, 24 of python_scratches: maps.bpf.h */
+#define SCRATCH_LEN (52 * KIB) /* 32 of scratches, 20 of python_scratches: maps.bpf.h */
 #define PAGE_LEN (4 * KIB)     /* before each side-band buffer */
 
 /* A storm of 2,000 execs a second writes about 4 MB/s: the largest lasts for 130 ms of it on one
@@ -15,6 +15,8 @@
 #define MAX_TABLE_LEN (512 * MIB) /* the verifier lets a pointer move by 2^29 */
 #define MIN_RING_LEN (2 * MIB)	  /* 500 pages of snapshots */
 #define MAX_RING_LEN (64 * MIB)
+#define MIN_SEEN_LEN (32 * KIB)
+#define MAX_SEEN_LEN (4 * MIB)
 
 /* What is in use in the least budget before the first stack, without what each CPU takes: the table
    memory (8 MiB), the ring (2 MiB), processes and targets known to the kernel half, and the
@@ -66,5 +68,6 @@ struct memory_plan memory_plan(uint64_t budget, int n_possible, int n_online)
 		.table_len = power_of_two(left / 8 * 3, MIN_TABLE_LEN, MAX_TABLE_LEN),
 		.ring_len = power_of_two(left / 8, MIN_RING_LEN, MAX_RING_LEN),
 		.sideband_len = sideband,
+		.seen_len = power_of_two(left / 256, MIN_SEEN_LEN, MAX_SEEN_LEN),
 	};
 }

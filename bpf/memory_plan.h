@@ -14,6 +14,7 @@ struct memory_plan {
 	uint64_t table_len;    /* bytes; a power of two, as are the others */
 	uint64_t ring_len;     /* bytes */
 	uint64_t sideband_len; /* bytes a CPU, without the page that is before them */
+	uint64_t seen_len;     /* bytes of marks of Python code objects that were sent */
 };
 
 /* CPUs that may come, and those that are online; both at least 1. */

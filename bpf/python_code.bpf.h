@@ -10,7 +10,6 @@
 #include "unwinders/unwind.bpf.h"
 #include "unwinders/python.bpf.h"
 
-#define PYTHON_CODES_A_SAMPLE 16 /* some 10 us; the others have their turn at the next sample */
 #define PAGE_LEN 4096ULL
 
 /* What there is of len bytes: up to the end of the page where the next one is not there. */
@@ -56,11 +55,16 @@ static __always_inline bool python_copy_code(struct wire_python_code *code,
 static __always_inline void python_show(struct python_scratch *p, const struct wire_python_frame *f)
 {
 	__u32 mark = (f->id ^ (__u32)(f->addr >> 3) ^ p->code.pad * 0x9e3779b1U) | 1;
-	__u32 *seen = &p->seen[mark >> 1 & (N_PYTHON_SEEN - 1)];
+	__u32 slot = mark >> 1 & python_seen_mask;
+	__u64 n = p->n_sent; /* 64 bits: what is compared is what is an index */
+	struct python_seen *seen;
 
-	if (f->addr & WIRE_PYTHON_ANCHOR || !f->id || *seen == mark || !p->n_codes_left)
+	OPAQUE(n);
+	if (f->addr & WIRE_PYTHON_ANCHOR || !f->id || n >= PYTHON_CODES_A_SAMPLE)
 		return;
-	p->n_codes_left--;
+	seen = bpf_map_lookup_elem(&python_seen, &slot);
+	if (!seen || seen->marks[0] == mark || seen->marks[1] == mark)
+		return;
 	p->code.addr = f->addr;
 	p->code.id = f->id;
 	if (!python_copy_code(&p->code, &p->process))
@@ -68,8 +72,31 @@ static __always_inline void python_show(struct python_scratch *p, const struct w
 	p->code.h.type = WIRE_PYTHON_CODE;
 	p->code.h.flags = 0;
 	p->code.h.len = sizeof(p->code);
-	if (!bpf_ringbuf_output(&ring, &p->code, sizeof(p->code), BPF_RB_NO_WAKEUP))
-		*seen = mark;
+	p->sent[n].slot = slot;
+	p->sent[n].mark = mark;
+	p->n_sent = (__u32)n + 1; /* also of one that cannot be sent: trying has a price too */
+	if (bpf_ringbuf_output(&ring, &p->code, sizeof(p->code), BPF_RB_NO_WAKEUP))
+		return;
+	seen->marks[1] = seen->marks[0];
+	seen->marks[0] = mark;
+}
+
+/* The sample was lost, and with it what belongs to it: the next one shows it again. */
+static __always_inline void python_unshow(struct python_scratch *p)
+{
+	for (__u32 i = 0; i < PYTHON_CODES_A_SAMPLE; i++) {
+		struct python_seen *seen;
+		__u32 slot;
+
+		if (i >= p->n_sent)
+			return;
+		slot = p->sent[i].slot;
+		seen = bpf_map_lookup_elem(&python_seen, &slot);
+		if (seen && seen->marks[0] == p->sent[i].mark)
+			seen->marks[0] = 0;
+		else if (seen && seen->marks[1] == p->sent[i].mark)
+			seen->marks[1] = 0;
+	}
 }
 
 #endif

@@ -123,10 +123,12 @@ static __always_inline void python_stack(struct scratch *s, __u64 vdso)
 	struct python_scratch *p = python_scratch_get();
 	__u64 n = 0;
 
-	if (!known || !p || known->vdso != vdso)
+	if (!p)
+		return;
+	p->n_sent = 0;
+	if (!known || known->vdso != vdso)
 		return;
 	p->process = *known;
-	p->n_codes_left = PYTHON_CODES_A_SAMPLE;
 	p->code.sample_id = s->sample.id;
 	p->code.pad = pid;
 	if (!python_begin(&p->walk, &p->process, python_thread_pointer()))
@@ -148,6 +150,15 @@ static __always_inline void python_stack(struct scratch *s, __u64 vdso)
 	if (p->process.spans.var)
 		s->cpu.counters[SPANS_LOST_RING] += python_send_span(p->walk.tstate);
 	python_send(s, p, n);
+}
+
+/* The sample that it was to be a part of was lost. */
+static __always_inline void python_lose(void)
+{
+	struct python_scratch *p = python_scratch_get();
+
+	if (p)
+		python_unshow(p);
 }
 
 #endif

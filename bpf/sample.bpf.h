@@ -184,6 +184,7 @@ static __always_inline int sample_stack(void *ctx, const struct pt_regs *interru
 	struct task_image image =
 		has_task_btf ? sample_identify(sample) : sample_identify_by_helpers(sample);
 	bool has_user;
+	int tick;
 
 	sample->cgroup_id = bpf_get_current_cgroup_id();
 	s->is_exec = 0;
@@ -217,7 +218,10 @@ static __always_inline int sample_stack(void *ctx, const struct pt_regs *interru
 		return TICK_FILTERED;
 	if (build_ids_help(s))
 		build_ids_send(ctx, sample->id);
-	return sample_send(s);
+	tick = sample_send(s);
+	if (tick != TICK_SAMPLED && s->u.flags & UNWIND_PROCESS_PYTHON)
+		python_lose();
+	return tick;
 }
 
 /* Returns the TICK_* it became. weight: what the sample is worth in the sampler's unit. */

@@ -44,6 +44,11 @@ static int say_why(const struct python_dump *d, pid_t pid, int err)
 		log_error("cannot read the memory of process %d: CAP_SYS_PTRACE is missing", pid);
 		fprintf(stderr, "  see: weft doctor --pid %d\n", pid);
 		return EXIT_PRIVILEGE;
+	case -ETIMEDOUT:
+		log_error("process %d keeps whoever reads its memory waiting; weft waits no longer",
+			  pid);
+		fprintf(stderr, "  its pages may come from a file system that does not answer\n");
+		return EXIT_FAILED;
 	case -ESRCH:
 		if (targets_alive(&list)) {
 			log_error("process %d has no memory: it is a part of the kernel", pid);

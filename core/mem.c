@@ -22,11 +22,6 @@ struct core_segment {
 	uint64_t addr, len, offset;
 };
 
-struct live_mem {
-	struct mem m;
-	int fd, err; /* fd -1: err says why */
-};
-
 struct core_mem {
 	struct mem m;
 	int fd;
@@ -66,58 +61,6 @@ static int read_fully(int fd, uint64_t offset, void *buf, size_t len)
 		len -= (size_t)n;
 	}
 	return 0;
-}
-
-/*
- * /proc/PID/mem instead of process_vm_readv(): the descriptor stays with the address space it was
- * opened for, so a reused pid or an exec can never answer in its place, and pages that are
- * executable only are readable too.
- */
-static int live_read(struct mem *m, uint64_t addr, void *buf, size_t len)
-{
-	struct live_mem *live = (struct live_mem *)m;
-	int err;
-
-	if (live->fd < 0)
-		return live->err;
-	if (addr > INT64_MAX || len > INT64_MAX - addr)
-		return -EFAULT;
-	if (!len)
-		return 0;
-	err = read_fully(live->fd, addr, buf, len);
-	if (err == -EIO)
-		return -EFAULT;
-	if (err == -EFAULT) {
-		uint8_t probe;
-
-		/* An address space that ended reads as an empty file, everywhere. */
-		return pread(live->fd, &probe, 1, (off_t)addr) == 0 ? -ESRCH : -EFAULT;
-	}
-	return err;
-}
-
-static void live_free(struct mem *m)
-{
-	struct live_mem *live = (struct live_mem *)m;
-
-	if (live->fd >= 0)
-		close(live->fd);
-	free(live);
-}
-
-struct mem *mem_live(pid_t pid)
-{
-	static const struct mem_ops ops = { live_read, live_free };
-	struct live_mem *live = calloc(1, sizeof(*live));
-	char path[32];
-
-	if (!live)
-		return NULL;
-	snprintf(path, sizeof(path), "/proc/%d/mem", pid);
-	live->m.ops = &ops;
-	live->fd = open(path, O_RDONLY | O_CLOEXEC);
-	live->err = live->fd >= 0 ? 0 : errno == EACCES || errno == EPERM ? -EPERM : -ESRCH;
-	return &live->m;
 }
 
 /* The segment that holds addr, or NULL. */

@@ -6,14 +6,18 @@
 #ifndef CORE_MEM_H
 #define CORE_MEM_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <sys/types.h>
 
+#include "core/allowance.h"
+
 struct mem;
 
 struct mem_ops {
-	/* All len bytes, or -EFAULT (not readable), -ESRCH (the process went away). */
+	/* All len bytes, or -EFAULT (not readable), -ESRCH (the process went away), -ETIMEDOUT (it
+	   keeps us waiting: mem_live()). */
 	int (*read)(struct mem *m, uint64_t addr, void *buf, size_t len);
 	void (*free)(struct mem *m);
 };
@@ -22,7 +26,27 @@ struct mem {
 	const struct mem_ops *ops;
 };
 
-struct mem *mem_live(pid_t pid);
+/* How long one process has kept us waiting. Zeros at first. */
+struct mem_patience {
+	struct allowance waits; /* ns */
+	bool is_stuck;		/* a read of its memory did not come back: it is not read again */
+};
+
+/*
+ * A page of a target may come from wherever it likes: a file system in user space that never
+ * answers keeps whoever reads it waiting where no signal helps. So a small process of its own does
+ * the reading (core/mem_live.c), and is left behind when it does not come back; nothing here waits
+ * for longer than some tenths of a second, nor does the end of this program. patience is borrowed;
+ * NULL: nobody remembers. One reader serves the whole program, from one thread.
+ */
+struct mem *mem_live(pid_t pid, struct mem_patience *patience);
+/* Starts the reader, which is small as long as this program is. It starts by itself otherwise. */
+void mem_live_begin(void);
+/* Ends it, if it can be ended. */
+void mem_live_end(void);
+/* What it used so far. */
+uint64_t mem_live_cpu_ns(void);
+
 /* A core file of x86-64 or aarch64; path is opened read only. NULL and *err on failure. */
 struct mem *mem_core(const char *path, int *err);
 /* Borrowed bytes that appear at addr. */

@@ -43,6 +43,11 @@ void mem_cache_forget(struct mem *cache)
 	c->last = NULL;
 }
 
+uint64_t mem_cache_reads_left(const struct mem *cache)
+{
+	return ((const struct cache_mem *)cache)->reads_left;
+}
+
 static size_t slot_of(const struct cache_mem *c, uint64_t number)
 {
 	size_t i = (size_t)(number * UINT64_C(0x9e3779b97f4a7c15) >> 32) & (c->n_slots - 1);

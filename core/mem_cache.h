@@ -13,5 +13,7 @@
    pages in all; whoever asks for more gets -E2BIG. NULL: no memory. */
 struct mem *mem_cache_new(struct mem *under, size_t max_bytes, uint64_t max_reads);
 void mem_cache_forget(struct mem *cache);
+/* Pages that may still be read. */
+uint64_t mem_cache_reads_left(const struct mem *cache);
 
 #endif

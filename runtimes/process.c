@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "core/intern.h"
+#include "core/log.h"
 #include "core/scoped.h"
 #include "runtimes/files.h"
 #include "runtimes/mappings.h"
@@ -125,6 +126,17 @@ const char *processes_string(const struct processes *ps, uint32_t id)
 	const char *s = intern_get(ps->strings, id, NULL);
 
 	return s ? s : "";
+}
+
+void process_count_stuck(struct processes *ps, struct process *proc)
+{
+	if (!proc->patience.is_stuck || proc->is_stuck_counted)
+		return;
+	proc->is_stuck_counted = true;
+	if (!ps->counters[MEMORY_STUCK]++)
+		log_info("pid %d keeps whoever reads its memory waiting: of it weft uses only what "
+			 "the kernel can tell at once",
+			 (int)proc->pid);
 }
 
 const uint64_t *processes_counters(const struct processes *ps)
@@ -293,6 +305,7 @@ struct process *processes_find(struct processes *ps, pid_t pid, uint64_t start_t
 
 	if (!time_ns)
 		time_ns = clock_ns(CLOCK_MONOTONIC);
+	ps->python_share.now_ns = time_ns;
 	while (e && (e->p.pid != pid || !matches(ps, e, start_time_ns, time_ns)))
 		e = e->next;
 	if (!e)

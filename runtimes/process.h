@@ -17,6 +17,8 @@
 #include <stdint.h>
 #include <sys/types.h>
 
+#include "core/mem.h"
+
 struct jit_room;
 struct object;
 struct objects;
@@ -83,6 +85,8 @@ struct process {
 	void *python;
 	void (*python_free)(void *python);
 	size_t python_memory;
+	struct mem_patience patience; /* for core/mem.h */
+	bool is_stuck_counted;
 	bool is_from_proc; /* mappings were read from /proc/PID/maps */
 	void *unwind;	   /* the live source's: what the kernel half knows of it */
 };
@@ -117,6 +121,8 @@ void process_learn_build_id(struct processes *ps, struct process *proc, uint64_t
 			    uint64_t offset, const uint8_t *id, size_t len);
 /* Reads ns_pid and uid, once. False: the process was gone before anybody asked. */
 bool process_credentials(struct processes *ps, struct process *proc);
+/* Counts, once, a process that is not read any more because it kept us waiting. */
+void process_count_stuck(struct processes *ps, struct process *proc);
 const char *processes_string(const struct processes *ps, uint32_t id);
 /* Forgets processes that exited before this time. */
 void processes_expire(struct processes *ps, uint64_t before_ns);

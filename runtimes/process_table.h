@@ -9,6 +9,7 @@
 #include "bpf/counters.h"
 #include "core/clock.h"
 #include "runtimes/process.h"
+#include "runtimes/python_share.h"
 #include "symbolizer/jit_symbols.h"
 
 /* A fork event and the start time in a sample are read off two clocks one after the other. */
@@ -44,6 +45,7 @@ struct processes {
 	uint64_t n_lost; /* records of the kernel's, so far */
 	uint64_t tick_ns;
 	struct jit_room jit_room;
+	struct python_share python_share;
 	uint64_t counters[N_COUNTERS];
 	void (*drop)(void *ctx, struct process *proc);
 	void *drop_ctx;

@@ -16,9 +16,15 @@
 #include "runtimes/python_image.h"
 #include "runtimes/python_merge.h"
 #include "runtimes/python_parents.h"
+#include "runtimes/python_proof.h"
+#include "runtimes/python_share.h"
 #include "runtimes/python_spans.h"
 #include "runtimes/runtime.h"
 #include "symbolizer/object.h"
+
+/* Stacks that speak against the layout until it is given up: a thread may be caught in the middle
+   of a change of its frames. */
+#define MAX_DOUBTS 8
 
 /* Frames that stand for something else than a code object: their "address". */
 enum { NOTE_BROKEN, NOTE_TRUNCATED, N_NOTES };
@@ -29,6 +35,9 @@ struct python {
 	uint64_t bias;
 	uint32_t generation; /* of the mappings that were searched */
 	bool is_settled;     /* the kernel half knows all that there is to know */
+	uint8_t proof;	     /* enum python_proof: does the image's layout fit? */
+	uint8_t n_doubts;
+	struct python_part part;
 	struct python_asyncio asyncio;
 	struct python_otel otel;
 	struct python_codes *codes;
@@ -44,13 +53,31 @@ static void python_free(void *priv)
 	free(py);
 }
 
-static struct python *python_of(struct process *proc)
+static struct python *python_of(struct processes *ps, struct process *proc)
 {
 	if (!proc->python) {
 		proc->python = calloc(1, sizeof(struct python));
 		proc->python_free = python_free;
+		if (proc->python)
+			((struct python *)proc->python)->part.share = &ps->python_share;
 	}
 	return proc->python;
+}
+
+static bool is_walked(const struct python *py)
+{
+	return py->image && python_image_is_usable(py->image) && py->proof != PYTHON_PROOF_AGAINST;
+}
+
+/* What its stacks are, once for all processes that run the file. */
+static void say(struct processes *ps, const struct process *proc, const struct python *py,
+		const char *what)
+{
+	uint32_t version = py->image->layout.version;
+
+	if (python_images_say(ps->pythons, py->image))
+		log_info("pid %d runs Python %u.%u, %s", (int)proc->pid, version >> 24,
+			 version >> 16 & 255, what);
 }
 
 static void find_image(struct processes *ps, struct process *proc, struct python *py)
@@ -66,10 +93,15 @@ static void find_image(struct processes *ps, struct process *proc, struct python
 		py->image = python_images_get(ps->pythons, m->object);
 		py->bias = m->bias;
 	}
-	if (py->image && py->image->err)
-		log_info("pid %d runs Python %u.%u, which is not known: its stacks are native only",
-			 (int)proc->pid, py->image->layout.version >> 24,
-			 py->image->layout.version >> 16 & 255);
+	if (!py->image || !py->image->err)
+		return;
+	if (python_image_is_usable(py->image)) {
+		say(ps, proc, py,
+		    "which is newer than weft: it is walked by what it says of itself");
+		return;
+	}
+	say(ps, proc, py, "which is not known: its stacks are native only");
+	processes_count(ps, PYTHON_UNKNOWN);
 }
 
 /* What of the layout the kernel half needs. */
@@ -118,7 +150,7 @@ static bool set_tls(struct process *proc, const struct python *py, const struct 
 		*out = (struct python_slot_at){ (uint64_t)tls->offset, PYTHON_SLOT_STATIC, 0 };
 	if (tls->kind != PYTHON_TLS_MODULE)
 		return true;
-	mem = mem_live(proc->pid);
+	mem = mem_live(proc->pid, &proc->patience);
 	if (mem && mem_read(mem, tls->pair + py->bias, pair, sizeof(pair)))
 		pair[0] = 0;
 	mem_free(mem);
@@ -158,11 +190,11 @@ static bool look_at_modules(struct process *proc, struct python *py)
 
 	if (proc->exit_time_ns || !(is_asyncio_due || is_otel_due))
 		return false;
-	mem = mem_live(proc->pid);
+	mem = mem_live(proc->pid, &proc->patience);
 	if (mem && is_asyncio_due)
-		is_new |= python_asyncio_look(&py->asyncio, mem, l, runtime, now_ns);
+		is_new |= python_asyncio_look(&py->asyncio, &py->part, mem, l, runtime, now_ns);
 	if (mem && is_otel_due)
-		is_new |= python_otel_look(&py->otel, mem, l, runtime, now_ns);
+		is_new |= python_otel_look(&py->otel, &py->part, mem, l, runtime, now_ns);
 	mem_free(mem);
 	return is_new;
 }
@@ -185,12 +217,12 @@ static void set_modules(struct process *proc, struct python *py, struct python_p
 
 bool python_attach(struct processes *ps, struct process *proc, struct python_process *out)
 {
-	struct python *py = python_of(proc);
+	struct python *py = python_of(ps, proc);
 
 	if (!py || !ps->pythons)
 		return false;
 	find_image(ps, proc, py);
-	if (!py->image || py->image->err)
+	if (!is_walked(py))
 		return false;
 	set_walk(&py->image->layout, out);
 	py->is_settled = set_slots(proc, py, out);
@@ -200,14 +232,14 @@ bool python_attach(struct processes *ps, struct process *proc, struct python_pro
 
 uint32_t python_version_of(struct processes *ps, struct process *proc, bool *is_known)
 {
-	struct python *py = python_of(proc);
+	struct python *py = python_of(ps, proc);
 
 	if (!py || !ps->pythons)
 		return 0;
 	find_image(ps, proc, py);
 	if (!py->image)
 		return 0;
-	*is_known = !py->image->err;
+	*is_known = python_image_is_usable(py->image);
 	return py->image->layout.version;
 }
 
@@ -216,12 +248,30 @@ bool python_settles(struct processes *ps, struct process *proc)
 	struct python *py = proc->python;
 	struct python_process walk;
 
-	if (!py || !py->image || py->image->err || proc->exit_time_ns)
+	if (!py || !is_walked(py) || proc->exit_time_ns)
 		return false;
-	if ((py->is_settled || !set_slots(proc, py, &walk)) && !look_at_modules(proc, py))
-		return false;
+	if (py->is_settled || !python_steps_take(&py->part, PYTHON_STEPS_FETCH) ||
+	    !set_slots(proc, py, &walk)) {
+		if (!look_at_modules(proc, py))
+			return false;
+	}
 	proc->generation = processes_unique(ps);
 	return true;
+}
+
+void python_limit(struct processes *ps, uint64_t budget)
+{
+	ps->python_share.max = budget / 8;
+	ps->python_share.max_each = budget / 12;
+}
+
+void python_count(struct processes *ps, uint64_t *counters)
+{
+	const struct python_share *share = &ps->python_share;
+
+	counters[PYTHON_REFUSED] += python_images_refused(ps->pythons);
+	counters[PYTHON_OVER_BUDGET] += share->n_over_budget;
+	counters[PYTHON_NO_STEPS] += share->n_refused;
 }
 
 bool python_task_of(const struct process *proc, const struct wire_python_task *task,
@@ -230,7 +280,7 @@ bool python_task_of(const struct process *proc, const struct wire_python_task *t
 	const struct python *py = proc->python;
 	struct python_name_types types;
 
-	if (!py || !py->image || py->image->err || !py->image->str || !py->image->integer)
+	if (!py || !is_walked(py) || !py->image->str || !py->image->integer)
 		return false;
 	types.str = py->image->str + py->bias;
 	types.integer = py->image->integer + py->bias;
@@ -277,11 +327,32 @@ static void count_memory(struct process *proc, const struct python *py)
 		proc->python_memory += python_parents_memory(py->parents);
 }
 
+/* Is the layout that of the process? What nobody knows yet is shown as native frames only. */
+static bool fits(struct processes *ps, struct process *proc, struct explained *e,
+		 const struct wire_python *stack)
+{
+	struct python *py = e->py;
+	enum python_proof proof = py->proof;
+
+	if (proof == PYTHON_PROOF_NONE && python_steps_take(&py->part, PYTHON_STEPS_CODE))
+		proof = python_prove(&e->source, stack);
+	if (proof == PYTHON_PROOF_FITS)
+		py->proof = proof;
+	if (proof != PYTHON_PROOF_AGAINST || ++py->n_doubts < MAX_DOUBTS)
+		return proof == PYTHON_PROOF_FITS;
+	py->proof = PYTHON_PROOF_AGAINST;
+	say(ps, proc, py,
+	    "but not laid out as weft knows it (a debug build?): its stacks are native only");
+	processes_count(ps, PYTHON_UNKNOWN);
+	proc->generation = processes_unique(ps); /* the kernel half is told */
+	return false;
+}
+
 size_t python_explain(const struct runtime_env *env, struct process *proc,
 		      const struct walked *stack, struct wire_frame *out, size_t max)
 {
 	const struct wire_python *python = stack->python;
-	struct explained e = { .py = python_of(proc) };
+	struct explained e = { .py = python_of(env->processes, proc) };
 	struct python_merge m = {
 		.native = stack->frames,
 		.n_native = stack->n,
@@ -299,19 +370,25 @@ size_t python_explain(const struct runtime_env *env, struct process *proc,
 		return 0;
 	/* A fork is walked before anybody has heard of it. */
 	find_image(env->processes, proc, e.py);
-	if (!e.py->image || e.py->image->err)
+	if (!is_walked(e.py))
 		return 0;
 	if (!e.py->codes)
-		e.py->codes = python_codes_new();
+		e.py->codes = python_codes_new(&e.py->part);
 	if (!e.py->codes)
 		return 0;
 	e.source = (struct python_code_source){
 		.pid = proc->exit_time_ns ? 0 : proc->pid,
+		.patience = &proc->patience,
 		.runtime = e.py->image->runtime + e.py->bias,
+		.type = e.py->image->code ? e.py->image->code + e.py->bias : 0,
 		.layout = &e.py->image->layout,
 		.copies = stack->codes,
 		.n_copies = stack->n_codes,
 	};
+	if (!fits(env->processes, proc, &e, python)) {
+		mem_free(e.source.mem);
+		return 0;
+	}
 	if (env->is_logical && stack->task && stack->task->root < python->n)
 		e.task = &python->frames[stack->task->root];
 	m.has_anchors = e.py->image->layout.chain != PYTHON_FRAME_OBJECTS;
@@ -335,8 +412,8 @@ const uint32_t *python_parents_of(const struct runtime_env *env, struct process 
 		return NULL;
 	if (!py->parents)
 		py->parents = python_parents_new();
-	source = (struct python_parents_source){ mem_live(proc->pid), &py->image->layout,
-						 &py->asyncio.at };
+	source = (struct python_parents_source){ mem_live(proc->pid, &proc->patience), &py->part,
+						 &py->image->layout, &py->asyncio.at };
 	if (!py->parents || !source.mem)
 		return NULL;
 	found = python_parents_get(py->parents, &source, task, clock_ns(CLOCK_MONOTONIC),
@@ -358,7 +435,7 @@ static uint32_t locate_note(const struct runtime_env *env, uint64_t which)
 
 static uint32_t locate_python(struct runtime *rt, const struct frame_at *at, enum keep *keep)
 {
-	const struct python *py = at->proc ? at->proc->python : NULL;
+	struct python *py = at->proc ? at->proc->python : NULL;
 	struct profile *p = rt->env->profile;
 	struct location location = { .kind = FRAME_PYTHON };
 	struct function function = { 0 };
@@ -380,7 +457,9 @@ static uint32_t locate_python(struct runtime *rt, const struct frame_at *at, enu
 	function.start_line = code->first_line > 0 ? (uint32_t)code->first_line : 0;
 	line.function = profile_function(p, &function);
 	position = python_position(&py->image->layout, 0, at->frame->extra);
-	if (!python_code_line(&py->image->layout, code, position, &number) && number > 0)
+	if (!python_steps_take(&py->part, code->lines_len))
+		*keep = KEEP_NOT;
+	else if (!python_code_line(&py->image->layout, code, position, &number) && number > 0)
 		line.line = (uint32_t)number;
 	return profile_location(p, &location, &line, 1);
 }

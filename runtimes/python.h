@@ -29,6 +29,11 @@ uint32_t python_version_of(struct processes *ps, struct process *proc, bool *is_
    now, so it should be called again. */
 bool python_settles(struct processes *ps, struct process *proc);
 
+/* All processes together may hold an eighth of so many bytes, each a twelfth. */
+void python_limit(struct processes *ps, uint64_t budget);
+/* Adds what was counted of all processes. */
+void python_count(struct processes *ps, uint64_t *counters);
+
 #define PYTHON_TASK_LABEL_MAX 640 /* bytes, with the NUL, for all that is copied of a name */
 
 /* The name of the asyncio task that a sample is of; one longer than what was copied of it ends in

@@ -44,19 +44,21 @@ static bool search(void *ctx, struct python_heap *h, uint64_t modules, bool *is_
 	uint64_t module = python_module_dict(h, modules, "_asyncio");
 	uint64_t tasks = module ? python_dict_get(h, module, "_current_tasks") : 0;
 
+	if (!h->n_left)
+		return false; /* that was not all: what was known stays */
 	*is_half |= module && !tasks;
 	a->current_tasks = python_kind(h, tasks) == PYTHON_DICT ? tasks : 0;
 	return !tasks;
 }
 
-bool python_asyncio_look(struct python_asyncio *a, struct mem *m, const struct python_layout *l,
-			 uint64_t runtime, uint64_t now_ns)
+bool python_asyncio_look(struct python_asyncio *a, struct python_part *part, struct mem *m,
+			 const struct python_layout *l, uint64_t runtime, uint64_t now_ns)
 {
 	uint64_t before = a->current_tasks;
 
 	if (!know(a, l))
 		return false;
-	python_look(&a->look, m, l, runtime, now_ns, search, a);
+	python_look(&a->look, part, m, l, runtime, now_ns, search, a);
 	return a->current_tasks != before;
 }
 

@@ -16,6 +16,7 @@
 #include "runtimes/python_heap_layout.h"
 #include "runtimes/python_layout.h"
 #include "runtimes/python_look.h"
+#include "runtimes/python_share.h"
 #include "unwinders/python_walk.h"
 
 struct mem;
@@ -33,9 +34,10 @@ struct python_asyncio {
 void python_asyncio_learn(struct python_asyncio *a, const struct python_layout *l,
 			  const void *section, size_t len);
 /* To 3.13: whether asyncio was imported meanwhile; looks only when modules came or went, and a
-   small share of the time. runtime: address of _PyRuntime. True: something else is known now. */
-bool python_asyncio_look(struct python_asyncio *a, struct mem *m, const struct python_layout *l,
-			 uint64_t runtime, uint64_t now_ns);
+   small share of the time and of the process's steps. runtime: address of _PyRuntime. True:
+   something else is known now. */
+bool python_asyncio_look(struct python_asyncio *a, struct python_part *part, struct mem *m,
+			 const struct python_layout *l, uint64_t runtime, uint64_t now_ns);
 /* Is it time to? Later versions say it by themselves. */
 bool python_asyncio_is_due(const struct python_asyncio *a, const struct python_layout *l,
 			   uint64_t now_ns);

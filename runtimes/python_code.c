@@ -90,6 +90,17 @@ static int read_head(struct mem *m, const struct python_layout *l, uint64_t addr
 	return err < 0 ? err : reader_error(&r);
 }
 
+int python_code_identify(struct mem *m, const struct python_layout *l, uint64_t addr,
+			 uint32_t *identity)
+{
+	struct head h = { 0 };
+	int err = read_head(m, l, addr, &h);
+
+	if (err == 0)
+		*identity = h.identity;
+	return err;
+}
+
 /* struct { ssize_t size; char *entries[size]; }. Best effort: without them, frames of threads that
  * run copies have no line. */
 static void read_copies(struct mem *m, const struct python_layout *l, uint64_t addr,

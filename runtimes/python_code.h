@@ -42,6 +42,9 @@ struct python_code {
 int python_code_read(struct mem *m, const struct python_layout *l, uint64_t addr, uint64_t type,
 		     struct python_code *out);
 void python_code_deinit(struct python_code *c);
+/* What python_code_read() would say as .identity, for far less; errors as of it. */
+int python_code_identify(struct mem *m, const struct python_layout *l, uint64_t addr,
+			 uint32_t *identity);
 
 /* A frame's position for python_code_line(): instr is its frame.instr, code the address of its
    code. A thread's copy of the code is anywhere. */

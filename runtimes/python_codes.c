@@ -9,9 +9,9 @@
 #include "runtimes/python_qualnames.h"
 
 #define MAX_CODES (1u << 16)
-#define MAX_MEMORY (4u << 20)  /* bytes of names and lines, from which on no more are read */
 #define MAX_LINES (256u << 10) /* of one of them: larger tables are of machine-made modules */
-#define MAX_TRIES 4 /* to read one: it may not have been in memory, or changed meanwhile */
+#define MAX_TRIES 4	/* to read one: it may not have been in memory, or changed meanwhile */
+#define QUALNAME_LEN 64 /* bytes for each function that is remembered for its name, about */
 
 struct known_code {
 	uint64_t addr;
@@ -22,6 +22,7 @@ struct known_code {
 };
 
 struct python_codes {
+	struct python_part *part;
 	struct known_code *items;
 	uint32_t n, cap;
 	uint32_t *slots;		/* number, by address and identity; open addressing */
@@ -30,9 +31,13 @@ struct python_codes {
 	size_t len;			/* bytes of names and lines */
 };
 
-struct python_codes *python_codes_new(void)
+struct python_codes *python_codes_new(struct python_part *part)
 {
-	return calloc(1, sizeof(struct python_codes));
+	struct python_codes *codes = calloc(1, sizeof(*codes));
+
+	if (codes)
+		codes->part = part;
+	return codes;
 }
 
 void python_codes_free(struct python_codes *codes)
@@ -44,6 +49,7 @@ void python_codes_free(struct python_codes *codes)
 	free(codes->items);
 	free(codes->slots);
 	python_qualnames_free(codes->names);
+	python_room_hold(codes->part, 0);
 	free(codes);
 }
 
@@ -76,8 +82,10 @@ static int grow(struct python_codes *codes)
 
 	if (codes->n < codes->cap)
 		return 0;
-	if (cap > MAX_CODES)
+	if (cap > MAX_CODES || !python_room_is_left(codes->part)) {
+		codes->part->share->n_over_budget++;
 		return -E2BIG;
+	}
 	items = realloc(codes->items, cap * sizeof(*items));
 	if (!items)
 		return -ENOMEM;
@@ -94,31 +102,36 @@ static int grow(struct python_codes *codes)
 	return 0;
 }
 
+struct mem *python_code_memory(struct python_code_source *source)
+{
+	if (!source->mem && source->pid)
+		source->mem = mem_live(source->pid, source->patience);
+	return source->mem;
+}
+
 /* What code objects do not say themselves to 3.10. */
 static void qualify(struct python_codes *codes, struct python_code_source *source,
 		    struct known_code *known)
 {
-	if (source->layout->code.qualname)
+	size_t max = codes->part->share->max_each / QUALNAME_LEN;
+
+	if (source->layout->code.qualname || !python_code_memory(source))
 		return;
 	if (!codes->names)
-		codes->names = python_qualnames_new();
+		codes->names = python_qualnames_new(max ? max : PYTHON_MAX_QUALNAMES);
 	if (codes->names)
-		python_qualnames_apply(codes->names, source->mem, source->layout, source->runtime,
-				       known->addr, &known->code);
+		python_qualnames_apply(codes->names, codes->part, source->mem, source->layout,
+				       source->runtime, known->addr, &known->code);
 }
 
-static bool read_live(struct python_codes *codes, struct python_code_source *source,
-		      struct known_code *known)
+static bool read_live(struct python_code_source *source, struct known_code *known)
 {
-	if (!source->mem && source->pid)
-		source->mem = mem_live(source->pid);
-	if (!source->mem ||
-	    python_code_read(source->mem, source->layout, known->addr, 0, &known->code))
+	struct mem *mem = python_code_memory(source);
+
+	if (!mem || python_code_read(mem, source->layout, known->addr, source->type, &known->code))
 		return false;
-	if (known->code.identity == known->identity) {
-		qualify(codes, source, known);
+	if (known->code.identity == known->identity)
 		return true;
-	}
 	python_code_deinit(&known->code);
 	return false;
 }
@@ -136,30 +149,68 @@ static bool read_copy(const struct python_code_source *source, struct known_code
 		if (c->addr != known->addr || c->id != known->identity)
 			continue;
 		python_copy_init(&copy, c);
-		return !python_code_read(&copy.mem, &layout, known->addr, 0, &known->code);
+		return !python_code_read(&copy.mem, &layout, known->addr, source->type,
+					 &known->code);
 	}
 	return false;
 }
 
-/* As long as there is room for it, and not again and again. */
+/* Is there more of it in the process than was copied? */
+static bool is_whole(const struct known_code *known)
+{
+	return known->code.lines && *known->code.file;
+}
+
+/* A copy is of the moment of the sample and costs the process nothing. What is too long for it is
+   read from the process. */
+static bool read_either(struct python_codes *codes, struct python_code_source *source,
+			struct known_code *known)
+{
+	struct known_code live = *known;
+
+	python_steps_use(codes->part, PYTHON_STEPS_COPY);
+	known->is_read = read_copy(source, known);
+	if ((!known->is_read || !is_whole(known)) &&
+	    python_steps_take(codes->part, PYTHON_STEPS_CODE) && read_live(source, &live)) {
+		if (known->is_read)
+			python_code_deinit(&known->code);
+		known->code = live.code;
+		known->is_read = true;
+	}
+	return known->is_read;
+}
+
+static void drop_long_lines(struct python_code *code)
+{
+	if (code->lines_len <= MAX_LINES)
+		return;
+	free(code->lines);
+	code->lines = NULL;
+	code->lines_len = 0;
+}
+
+/* As long as there are room and steps for it, and not again and again. */
 static void read_code(struct python_codes *codes, struct python_code_source *source,
 		      struct known_code *known)
 {
-	struct python_code *code = &known->code;
+	const struct python_code *code = &known->code;
 
-	if (known->is_read || known->n_tries == MAX_TRIES || codes->len > MAX_MEMORY)
+	if (known->is_read || known->n_tries == MAX_TRIES)
+		return;
+	if (!python_room_is_left(codes->part)) {
+		codes->part->share->n_over_budget++;
+		return;
+	}
+	if (!python_steps_left(codes->part))
 		return;
 	known->n_tries++;
-	known->is_read = read_live(codes, source, known) || read_copy(source, known);
-	if (!known->is_read)
+	if (!read_either(codes, source, known))
 		return;
-	if (code->lines_len > MAX_LINES) {
-		free(code->lines);
-		code->lines = NULL;
-		code->lines_len = 0;
-	}
+	drop_long_lines(&known->code);
+	qualify(codes, source, known);
 	/* A name was read into four bytes a character. */
 	codes->len += 4 * (code->name_len + code->file_len) + code->lines_len;
+	python_room_hold(codes->part, python_codes_memory(codes));
 }
 
 uint32_t python_codes_number(struct python_codes *codes, struct python_code_source *source,

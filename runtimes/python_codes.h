@@ -2,8 +2,9 @@
 /*
  * The code objects that the stacks of one CPython process passed through. Each has a number, and is
  * read when it is first met: from the process while it is the one that the kernel half saw, else
- * from what the kernel half copied. There is a limit to how many there are and to what they hold;
- * beyond it nothing more is read, and what is known stays.
+ * from what the kernel half copied. There is a limit to how many there are, to what they hold and
+ * to the work they make (runtimes/python_share.h); beyond it nothing more is read, and what is
+ * known stays.
  */
 #ifndef RUNTIMES_PYTHON_CODES_H
 #define RUNTIMES_PYTHON_CODES_H
@@ -12,6 +13,7 @@
 
 #include "bpf/weft.h"
 #include "runtimes/python_code.h"
+#include "runtimes/python_share.h"
 
 struct python_codes;
 
@@ -20,13 +22,19 @@ struct python_code_source {
 	pid_t pid; /* 0: the process is gone */
 	struct mem
 		*mem; /* its memory, NULL at first; opened when it is needed, freed by the caller */
-	uint64_t runtime; /* address of _PyRuntime */
+	struct mem_patience *patience; /* of the process */
+	uint64_t runtime;	       /* address of _PyRuntime */
+	uint64_t type;		       /* of PyCode_Type; 0: not known */
 	const struct python_layout *layout;
 	const struct wire_python_code *const *copies;
 	size_t n_copies;
 };
 
-struct python_codes *python_codes_new(void);
+/* The process's memory, opened when it is first needed; NULL: it is gone. */
+struct mem *python_code_memory(struct python_code_source *source);
+
+/* part is borrowed, and as old as the process. */
+struct python_codes *python_codes_new(struct python_part *part);
 void python_codes_free(struct python_codes *codes);
 /* From 1; 0: it could not be read in the first place (identity 0), or there are too many. */
 uint32_t python_codes_number(struct python_codes *codes, struct python_code_source *source,

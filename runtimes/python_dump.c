@@ -30,12 +30,8 @@ struct found {
 	size_t asyncio_len;
 };
 
-static int find(struct processes *ps, pid_t pid, struct found *out)
+static int find(struct processes *ps, struct process *proc, struct found *out)
 {
-	struct process *proc = processes_find(ps, pid, 0, 0);
-
-	if (!proc)
-		return -ESRCH;
 	process_open_files(ps, proc);
 	for (size_t i = 0; i < proc->n_mappings; i++) {
 		struct object *o = proc->mappings[i].object;
@@ -217,17 +213,18 @@ int python_dump_memory(struct mem *m, pid_t pid, const struct python_layout *l, 
 int python_dump_read(struct processes *ps, pid_t pid, enum python_dump_what what,
 		     struct python_dump *out)
 {
-	SCOPED(mem_free) struct mem *live = mem_live(pid);
+	struct process *proc = processes_find(ps, pid, 0, 0);
+	SCOPED(mem_free) struct mem *live = proc ? mem_live(pid, &proc->patience) : NULL;
 	struct found found = { 0 };
 	uint8_t byte;
 	int err;
 
 	*out = (struct python_dump){ 0 };
 	if (!live)
-		return -ENOMEM;
+		return proc ? -ENOMEM : -ESRCH;
 	err = mem_read(live, 0, &byte, 1); /* may it be read at all? */
 	if (err == 0 || err == -EFAULT)
-		err = find(ps, pid, &found);
+		err = find(ps, proc, &found);
 	if (err < 0)
 		return err;
 	out->version = found.image->layout.version;

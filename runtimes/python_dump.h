@@ -32,7 +32,8 @@ struct python_dump {
 /*
  * 0, or what went wrong: -ESRCH the process is gone, -EPERM its memory may not be read, -ENOENT it
  * has no interpreter, -ENOTSUP one of a version (out->version) or build that is not known, -EBADMSG
- * one that does not look like one inside, -ENOMEM. out is to be freed in any case.
+ * one that does not look like one inside, -ETIMEDOUT it keeps whoever reads it waiting, -ENOMEM.
+ * out is to be freed in any case.
  */
 int python_dump_read(struct processes *ps, pid_t pid, enum python_dump_what what,
 		     struct python_dump *out);

@@ -9,9 +9,15 @@
 #include "core/text.h"
 #include "runtimes/python_qualnames.h"
 #include "runtimes/python_str.h"
+#include "unwinders/python_identity.h"
+
+/* Code objects and strs are freed, and others take their places: what they are is a part of it. */
+struct key {
+	uint64_t code, qualname, identity;
+};
 
 struct python_functions {
-	struct intern *keys;	       /* { code, qualname } */
+	struct intern *keys;	       /* struct key */
 	struct python_function *items; /* by id - 1 */
 	size_t cap, n_bytes;
 };
@@ -64,18 +70,33 @@ static void read_function(struct python_heap *h, uint64_t code, uint64_t qualnam
 		f->name = strdup(f->code.name);
 }
 
+/* False: it cannot be read. */
+static bool make_key(struct python_heap *h, uint64_t code, uint64_t qualname, struct key *out)
+{
+	uint64_t hash = qualname ? python_word(h, qualname + h->layout->str.hash) : 0;
+	uint32_t identity;
+
+	if (!code || python_code_identify(h->mem, h->layout, code, &identity) < 0)
+		return false;
+	*out = (struct key){ code, qualname, python_identity_add(identity, hash) };
+	return true;
+}
+
 uint32_t python_functions_id(struct python_functions *fs, struct python_heap *h, uint64_t code,
 			     uint64_t qualname)
 {
-	uint64_t key[2] = { code, qualname };
-	uint32_t id = intern_find(fs->keys, key, sizeof(key)), n = intern_count(fs->keys);
+	uint32_t id, n = intern_count(fs->keys);
 	struct python_function *f;
+	struct key key;
 
+	if (!make_key(h, code, qualname, &key))
+		return 0;
+	id = intern_find(fs->keys, &key, sizeof(key));
 	if (!id) {
-		if (!code || fs->n_bytes > PYTHON_MAX_FUNCTION_BYTES ||
+		if (fs->n_bytes > PYTHON_MAX_FUNCTION_BYTES ||
 		    ARRAY_RESERVE(fs->items, fs->cap, n) < 0)
 			return 0;
-		id = intern_add(fs->keys, key, sizeof(key));
+		id = intern_add(fs->keys, &key, sizeof(key));
 		if (!id)
 			return 0;
 		f = &fs->items[id - 1];
@@ -94,16 +115,18 @@ const struct python_function *python_functions_get(const struct python_functions
 
 void python_functions_qualify(struct python_functions *fs, struct python_heap *h, uint64_t interp)
 {
-	struct python_qualnames *names = h->layout->code.qualname ? NULL : python_qualnames_new();
+	struct python_qualnames *names =
+		h->layout->code.qualname ? NULL : python_qualnames_new(PYTHON_MAX_QUALNAMES);
 
 	for (uint32_t i = 0; names && i < intern_count(fs->keys); i++) {
 		struct python_function *f = &fs->items[i];
-		uint64_t key[2];
+		struct key key;
 		char *name;
 
-		memcpy(key, intern_get(fs->keys, i + 1, NULL), sizeof(key));
-		name = f->name && !key[1] ? python_qualnames_find(names, h, interp, key[0], f->name)
-					  : NULL;
+		memcpy(&key, intern_get(fs->keys, i + 1, NULL), sizeof(key));
+		name = f->name && !key.qualname
+			       ? python_qualnames_find(names, h, interp, key.code, f->name)
+			       : NULL;
 		if (!name)
 			continue;
 		free(f->name);

@@ -15,11 +15,13 @@
 struct slot {
 	struct object *object;
 	struct python_image *image; /* NULL: none */
+	bool was_said;
 };
 
 struct python_images {
 	struct slot *slots; /* open addressing */
 	size_t n, n_slots;  /* a power of two */
+	uint64_t n_refused;
 };
 
 struct python_images *python_images_new(void)
@@ -200,6 +202,7 @@ static struct python_image *read_image(struct object *o)
 	object_symbol(o, "autoTLSkey", &image.key, &size);
 	object_symbol(o, "PyUnicode_Type", &image.str, &size);
 	object_symbol(o, "PyLong_Type", &image.integer, &size);
+	object_symbol(o, "PyCode_Type", &image.code, &size);
 	copy = malloc(sizeof(*copy));
 	if (copy)
 		*copy = image;
@@ -213,10 +216,25 @@ const struct python_image *python_images_get(struct python_images *is, struct ob
 	if (grow(is))
 		return NULL;
 	slot = slot_of(is->slots, is->n_slots, o);
-	if (!slot->object && is->n < MAX_IMAGES) {
+	if (!slot->object && is->n >= MAX_IMAGES) {
+		is->n_refused++;
+	} else if (!slot->object) {
 		slot->object = o;
 		slot->image = read_image(o);
 		is->n++;
 	}
 	return slot->image;
+}
+
+bool python_images_say(struct python_images *is, const struct python_image *image)
+{
+	for (size_t i = 0; i < is->n_slots; i++)
+		if (is->slots[i].image == image && !is->slots[i].was_said)
+			return is->slots[i].was_said = true;
+	return false;
+}
+
+uint64_t python_images_refused(const struct python_images *is)
+{
+	return is->n_refused;
 }

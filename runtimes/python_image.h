@@ -9,6 +9,7 @@
 #ifndef RUNTIMES_PYTHON_IMAGE_H
 #define RUNTIMES_PYTHON_IMAGE_H
 
+#include <errno.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -25,10 +26,17 @@ struct python_image {
 	uint64_t key;		 /* of the int that is 3.6's autoTLSkey; 0: not found */
 	uint64_t eval, eval_len; /* the eval function's main part */
 	uint64_t str, integer;	 /* PyUnicode_Type and PyLong_Type; 0: not found */
+	uint64_t code;		 /* PyCode_Type; 0: not found */
 	/* _Py_tss_tstate, from 3.12 on, and _Py_tss_gilstate, from 3.15 on: the thread's own state
 	   while it is attached, and always. */
 	struct python_tls attached, sticky;
 };
+
+/* Can it be walked? A newer version than is known describes itself well enough to be tried. */
+static inline bool python_image_is_usable(const struct python_image *image)
+{
+	return !image->err || (image->err == -ENOTSUP && image->layout.frame.size);
+}
 
 struct python_images;
 
@@ -36,5 +44,9 @@ struct python_images *python_images_new(void);
 void python_images_free(struct python_images *is);
 /* NULL: there is no interpreter in it. Looked for once; stays as long as the object. */
 const struct python_image *python_images_get(struct python_images *is, struct object *o);
+/* True when it is first asked for this image: what is to be said of it, is said once. */
+bool python_images_say(struct python_images *is, const struct python_image *image);
+/* Files that were not looked into because there are too many. */
+uint64_t python_images_refused(const struct python_images *is);
 
 #endif

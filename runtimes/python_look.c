@@ -2,8 +2,6 @@
 #include "runtimes/python_look.h"
 
 #include "core/clock.h"
-#include "core/mem_cache.h"
-#include "core/scoped.h"
 
 #define DICT_USED 16
 /* Between two questions, which cost some 10 us each: the longer nothing was imported the more. A
@@ -13,11 +11,7 @@
 #define MAX_PAUSE_NS (160 * UINT64_C(1000000))
 #define MAX_HALF_PAUSE_NS (UINT64_C(5000) * 1000000)
 #define SEARCH_SHARE 20
-#define MAX_SEARCH_READS (1u << 18)
 #define CACHE_BYTES (4u << 20)
-#define CACHE_PAGES 4096
-
-SCOPED_DEFINE(struct mem, mem_free)
 
 bool python_look_is_due(const struct python_look *look, uint64_t now_ns)
 {
@@ -63,31 +57,33 @@ static uint64_t search(struct python_look *look, struct python_heap *h, uint64_t
 	return clock_ns(CLOCK_MONOTONIC) - start;
 }
 
-bool python_look(struct python_look *look, struct mem *m, const struct python_layout *l,
-		 uint64_t runtime, uint64_t now_ns, python_search_fn *fn, void *ctx)
+bool python_look(struct python_look *look, struct python_part *part, struct mem *m,
+		 const struct python_layout *l, uint64_t runtime, uint64_t now_ns,
+		 python_search_fn *fn, void *ctx)
 {
-	SCOPED(mem_free) struct mem *cache = mem_cache_new(m, CACHE_BYTES, CACHE_PAGES);
 	uint64_t interp, modules, took;
+	struct python_search s;
 	struct python_heap h;
 	bool is_new, is_half = look->is_half;
 
 	look->pause_ns = longer(look->pause_ns, is_half ? MAX_HALF_PAUSE_NS : MAX_PAUSE_NS);
 	look->next_ns = now_ns + look->pause_ns;
-	if (!cache || python_heap_init(&h, cache, l) < 0)
+	if (!python_steps_left(part) || python_search_begin(&s, part, m, l, CACHE_BYTES, &h) < 0)
 		return false;
-	h.n_left = MAX_SEARCH_READS;
 	interp = python_word(&h, runtime + l->runtime.interpreters_head);
 	modules = modules_of(&h, interp);
 	is_new = modules != look->modules;
 	if (is_new || is_half) {
 		look->modules = modules;
 		took = search(look, &h, interp, fn, ctx) * SEARCH_SHARE;
+		if (!h.n_left)
+			look->modules = 0; /* that was not all: it is searched again */
 		if (is_new)
 			look->pause_ns = MIN_PAUSE_NS;
 		if (look->pause_ns < took)
 			look->pause_ns = took;
 		look->next_ns = now_ns + look->pause_ns;
 	}
-	python_heap_deinit(&h);
+	python_search_end(&s, part, &h);
 	return is_new || is_half;
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * When to look into a running interpreter for a module that may have been imported meanwhile: only
- * when modules came or went, and a small share of the time.
+ * when modules came or went, and a small share of the time and of the process's steps.
  */
 #ifndef RUNTIMES_PYTHON_LOOK_H
 #define RUNTIMES_PYTHON_LOOK_H
@@ -11,6 +11,7 @@
 #include <stdint.h>
 
 #include "runtimes/python_heap.h"
+#include "runtimes/python_share.h"
 
 #define PYTHON_LOOK_INTERPS 8 /* that are asked; the main one is the last in the list */
 
@@ -25,12 +26,13 @@ struct python_look {
 bool python_look_is_due(const struct python_look *look, uint64_t now_ns);
 
 /* Searches in one interpreter, whose sys.modules these are. False: that was it. May set *is_half.
- */
+   When h->n_left is 0 there were not steps enough to be certain of anything. */
 typedef bool python_search_fn(void *ctx, struct python_heap *h, uint64_t modules, bool *is_half);
 
 /* Asks, and searches if there may be something new. runtime: address of _PyRuntime. False: what was
    found before still holds. */
-bool python_look(struct python_look *look, struct mem *m, const struct python_layout *l,
-		 uint64_t runtime, uint64_t now_ns, python_search_fn *fn, void *ctx);
+bool python_look(struct python_look *look, struct python_part *part, struct mem *m,
+		 const struct python_layout *l, uint64_t runtime, uint64_t now_ns,
+		 python_search_fn *fn, void *ctx);
 
 #endif

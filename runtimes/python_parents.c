@@ -17,11 +17,8 @@
 #define KEEP_NS (50 * UINT64_C(1000000))
 #define MAX_TASKS 256 /* that wait for one, directly or not */
 #define CACHE_BYTES (1u << 20)
-#define MAX_PAGES 8192
-#define MAX_READS (1u << 18)
 #define OBJECT_HEAD 16 /* counts, type: they say nothing of a name */
 
-SCOPED_DEFINE(struct mem, mem_free)
 SCOPED_DEFINE(struct intern, intern_free)
 SCOPED_DEFINE(struct python_functions, python_functions_free)
 SCOPED_DEFINE(struct python_logical, python_logical_free)
@@ -171,19 +168,21 @@ static int64_t search(struct search *s, struct profile *p, uint32_t *out)
 static int64_t read_parents(const struct python_parents_source *source,
 			    const struct wire_python_task *task, struct profile *p, uint32_t *out)
 {
-	SCOPED(mem_free) struct mem *cache = mem_cache_new(source->mem, CACHE_BYTES, MAX_PAGES);
 	SCOPED(intern_free) struct intern *addresses = intern_new();
 	struct search s = { .task = task, .addresses = addresses };
+	struct python_search limits;
 	int64_t n;
 
-	if (!cache || !addresses || python_heap_init(&s.heap, cache, source->layout))
+	if (!addresses || python_search_begin(&limits, source->part, source->mem, source->layout,
+					      CACHE_BYTES, &s.heap))
 		return -1;
 	s.heap.at = *source->at;
-	s.heap.n_left = MAX_READS;
 	n = search(&s, p, out);
+	if (!s.heap.n_left)
+		n = -1; /* there were not steps enough for all of it */
 	python_tasks_deinit(&s.tasks);
 	python_waiters_deinit(&s.waiters);
-	python_heap_deinit(&s.heap);
+	python_search_end(&limits, source->part, &s.heap);
 	return n;
 }
 

@@ -17,6 +17,7 @@
 #include "bpf/weft.h"
 #include "runtimes/python_heap_layout.h"
 #include "runtimes/python_layout.h"
+#include "runtimes/python_share.h"
 
 struct mem;
 struct profile;
@@ -31,6 +32,7 @@ size_t python_parents_memory(const struct python_parents *pp);
 /* Where they are read. */
 struct python_parents_source {
 	struct mem *mem; /* the process's memory */
+	struct python_part *part;
 	const struct python_layout *layout;
 	const struct python_heap_layout *at;
 };

@@ -7,7 +7,6 @@
 #include "core/array.h"
 #include "core/clock.h"
 #include "core/intern.h"
-#include "core/mem_cache.h"
 #include "core/scoped.h"
 #include "runtimes/python_dict.h"
 #include "runtimes/python_str.h"
@@ -22,29 +21,28 @@
 #define MAX_SEARCH_READS (1u << 22)
 #define CACHE_BYTES (16u << 20)
 
-SCOPED_DEFINE(struct mem, mem_free)
-
 struct python_qualnames {
 	struct intern *codes; /* addresses */
 	uint64_t *functions;  /* theirs, by id - 1; 0: several that are called differently */
-	size_t cap;
+	size_t cap, max;
 	struct intern *classes; /* addresses of those that were searched */
 	uint64_t modules, n_modules;
 	uint64_t next_search_ns;
 };
 
-struct search {
+struct name_search {
 	struct python_qualnames *q;
 	struct python_heap *heap;
 	int depth;
 };
 
-struct python_qualnames *python_qualnames_new(void)
+struct python_qualnames *python_qualnames_new(size_t max)
 {
 	struct python_qualnames *q = calloc(1, sizeof(*q));
 
 	if (!q)
 		return NULL;
+	q->max = max < PYTHON_MAX_QUALNAMES ? max : PYTHON_MAX_QUALNAMES;
 	q->codes = intern_new();
 	q->classes = intern_new();
 	if (q->codes && q->classes)
@@ -73,10 +71,10 @@ static uint16_t function_code(const struct python_layout *l)
 	return l->version < PYTHON_FIRST(3, 10) ? 16 : 48;
 }
 
-static void search_value(struct search *s, uint64_t value);
+static void search_value(struct name_search *s, uint64_t value);
 
 /* What a decorator keeps is in the cells of the function it made. */
-static void search_closure(struct search *s, uint64_t function)
+static void search_closure(struct name_search *s, uint64_t function)
 {
 	struct python_heap *h = s->heap;
 	uint64_t cells = python_word(h, function + h->at.function.closure);
@@ -108,14 +106,14 @@ static uint64_t qualname_of(struct python_heap *h, uint64_t function)
 
 /* Functions that share their code may be called differently, as those of all named tuples are: then
    none of the names is certain. */
-static void add_function(struct search *s, uint64_t function)
+static void add_function(struct name_search *s, uint64_t function)
 {
 	struct python_qualnames *q = s->q;
 	struct python_heap *h = s->heap;
 	uint64_t code = python_word(h, function + function_code(h->layout)), *known;
 	uint32_t id, n = intern_count(q->codes);
 
-	if (!code || n >= PYTHON_MAX_QUALNAMES || ARRAY_RESERVE(q->functions, q->cap, n))
+	if (!code || n >= q->max || ARRAY_RESERVE(q->functions, q->cap, n))
 		return;
 	id = intern_add(q->codes, &code, sizeof(code));
 	if (!id)
@@ -130,25 +128,25 @@ static void add_function(struct search *s, uint64_t function)
 
 static bool search_entry(void *ctx, uint64_t key, uint64_t value)
 {
-	struct search *s = ctx;
+	struct name_search *s = ctx;
 
 	(void)key;
 	search_value(s, value);
 	return s->heap->n_left != 0;
 }
 
-static void search_class(struct search *s, uint64_t class)
+static void search_class(struct name_search *s, uint64_t class)
 {
 	struct python_qualnames *q = s->q;
 	uint32_t n = intern_count(q->classes);
 
-	if (n >= PYTHON_MAX_QUALNAMES || intern_add(q->classes, &class, sizeof(class)) <= n)
+	if (n >= q->max || intern_add(q->classes, &class, sizeof(class)) <= n)
 		return;
 	python_dict_each(s->heap, python_word(s->heap, class + TYPE_DICT), search_entry, s);
 }
 
 /* The functions behind staticmethod, classmethod, property: the words behind its head. */
-static void search_descriptor(struct search *s, uint64_t object)
+static void search_descriptor(struct name_search *s, uint64_t object)
 {
 	struct python_heap *h = s->heap;
 	size_t n = 1;
@@ -174,7 +172,7 @@ static bool is_class(struct python_heap *h, uint64_t object)
 	return type && python_word(h, type + h->layout->type.flags) & TYPE_SUBCLASS;
 }
 
-static void search_value(struct search *s, uint64_t value)
+static void search_value(struct name_search *s, uint64_t value)
 {
 	enum python_kind kind = python_kind(s->heap, value);
 
@@ -192,7 +190,7 @@ static void search_value(struct search *s, uint64_t value)
 
 static bool search_module(void *ctx, uint64_t key, uint64_t module)
 {
-	struct search *s = ctx;
+	struct name_search *s = ctx;
 
 	(void)key;
 	if (python_kind(s->heap, module) == PYTHON_MODULE)
@@ -207,7 +205,7 @@ static void search_modules(struct python_qualnames *q, struct python_heap *h, ui
 	uint64_t modules = python_word(h, interp + h->layout->interp.modules);
 	uint64_t n = modules ? python_word(h, modules + DICT_USED) : 0;
 	uint64_t start = clock_ns(CLOCK_MONOTONIC), left = h->n_left;
-	struct search s = { q, h, 0 };
+	struct name_search s = { q, h, 0 };
 
 	if (!modules || (modules == q->modules && n == q->n_modules) || start < q->next_search_ns)
 		return;
@@ -215,7 +213,9 @@ static void search_modules(struct python_qualnames *q, struct python_heap *h, ui
 	q->n_modules = n;
 	h->n_left = left < MAX_SEARCH_READS ? left : MAX_SEARCH_READS;
 	python_dict_each(h, modules, search_module, &s);
-	h->n_left = left;
+	if (!h->n_left)
+		q->modules = 0; /* that was not all */
+	h->n_left += left - (left < MAX_SEARCH_READS ? left : MAX_SEARCH_READS);
 	q->next_search_ns = clock_ns(CLOCK_MONOTONIC);
 	q->next_search_ns += SEARCH_SHARE * (q->next_search_ns - start);
 }
@@ -252,23 +252,21 @@ char *python_qualnames_find(struct python_qualnames *q, struct python_heap *h, u
 	return TAKE(qualname);
 }
 
-void python_qualnames_apply(struct python_qualnames *q, struct mem *m,
+void python_qualnames_apply(struct python_qualnames *q, struct python_part *part, struct mem *m,
 			    const struct python_layout *l, uint64_t runtime, uint64_t addr,
 			    struct python_code *c)
 {
-	SCOPED(mem_free) struct mem *cache = NULL;
+	struct python_search search;
 	struct python_heap h;
 	uint64_t interp;
 	char *qualname;
 
-	if (l->code.qualname || strlen(c->name) != c->name_len)
-		return;
-	cache = mem_cache_new(m, CACHE_BYTES, MAX_SEARCH_READS);
-	if (!cache || python_heap_init(&h, cache, l) < 0)
+	if (l->code.qualname || strlen(c->name) != c->name_len ||
+	    python_search_begin(&search, part, m, l, CACHE_BYTES, &h) < 0)
 		return;
 	interp = python_word(&h, runtime + l->runtime.interpreters_head);
 	qualname = python_qualnames_find(q, &h, interp, addr, c->name);
-	python_heap_deinit(&h);
+	python_search_end(&search, part, &h);
 	if (!qualname)
 		return;
 	free(c->name);

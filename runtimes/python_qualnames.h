@@ -10,13 +10,14 @@
 
 #include "runtimes/python_code.h"
 #include "runtimes/python_heap.h"
+#include "runtimes/python_share.h"
 
-/* Functions of one process that are remembered, and classes that are looked into. */
+/* Functions of one process that are remembered, and classes that are looked into, at most. */
 #define PYTHON_MAX_QUALNAMES (1u << 18)
 
 struct python_qualnames;
 
-struct python_qualnames *python_qualnames_new(void);
+struct python_qualnames *python_qualnames_new(size_t max);
 void python_qualnames_free(struct python_qualnames *q);
 
 /*
@@ -29,8 +30,9 @@ char *python_qualnames_find(struct python_qualnames *q, struct python_heap *h, u
 			    uint64_t code, const char *name);
 
 /* Gives a code object that was read at addr its qualified name where that is certain; runtime is
-   the address of _PyRuntime. Does nothing for versions whose code objects have theirs. */
-void python_qualnames_apply(struct python_qualnames *q, struct mem *m,
+   the address of _PyRuntime. Does nothing for versions whose code objects have theirs, and only as
+   much as the process has steps for. */
+void python_qualnames_apply(struct python_qualnames *q, struct python_part *part, struct mem *m,
 			    const struct python_layout *l, uint64_t runtime, uint64_t addr,
 			    struct python_code *c);
 size_t python_qualnames_memory(const struct python_qualnames *q);

@@ -107,7 +107,14 @@ bool python_spans_find(struct python_heap *h, uint64_t modules, struct python_sp
 
 static bool search(void *ctx, struct python_heap *h, uint64_t modules, bool *is_half)
 {
-	return !python_spans_find(h, modules, &((struct python_otel *)ctx)->spans, is_half);
+	struct python_otel *o = ctx;
+	struct python_spans before = o->spans;
+	bool is_found = python_spans_find(h, modules, &o->spans, is_half);
+
+	if (h->n_left)
+		return !is_found;
+	o->spans = before; /* there were not steps enough: what was known stays */
+	return false;
 }
 
 bool python_otel_is_due(const struct python_otel *o, const struct python_layout *l, uint64_t now_ns)
@@ -116,12 +123,12 @@ bool python_otel_is_due(const struct python_otel *o, const struct python_layout 
 	       python_look_is_due(&o->look, now_ns);
 }
 
-bool python_otel_look(struct python_otel *o, struct mem *m, const struct python_layout *l,
-		      uint64_t runtime, uint64_t now_ns)
+bool python_otel_look(struct python_otel *o, struct python_part *part, struct mem *m,
+		      const struct python_layout *l, uint64_t runtime, uint64_t now_ns)
 {
 	struct python_spans before = o->spans;
 
-	python_look(&o->look, m, l, runtime, now_ns, search, o);
+	python_look(&o->look, part, m, l, runtime, now_ns, search, o);
 	return before.var != o->spans.var || before.span_key != o->spans.span_key ||
 	       before.context_key != o->spans.context_key ||
 	       before.context_type != o->spans.context_type;

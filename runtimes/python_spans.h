@@ -27,8 +27,8 @@ bool python_otel_is_due(const struct python_otel *o, const struct python_layout 
 			uint64_t now_ns);
 /* Whether the API was imported meanwhile; looks only when modules came or went, and a small share
    of the time. runtime: address of _PyRuntime. True: something else is known now. */
-bool python_otel_look(struct python_otel *o, struct mem *m, const struct python_layout *l,
-		      uint64_t runtime, uint64_t now_ns);
+bool python_otel_look(struct python_otel *o, struct python_part *part, struct mem *m,
+		      const struct python_layout *l, uint64_t runtime, uint64_t now_ns);
 
 /* Searches in one interpreter, whose sys.modules these are. True: all of it was found. *is_half:
    only a part was. */

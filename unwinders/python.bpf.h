@@ -82,7 +82,7 @@ static __always_inline __u64 python_tstate_in(const struct python_process *p,
 static __always_inline int python_begin(struct python_walk *w, const struct python_process *p,
 					__u64 thread)
 {
-	w->is_anchor_due = 0;
+	w->is_anchor_due = w->n_faults = 0;
 	w->cframe = 0;
 	w->tstate = python_tstate_in(p, &p->attached, thread);
 	w->is_attached = w->tstate != 0;
@@ -186,6 +186,8 @@ static __always_inline int python_step(struct python_walk *w, const struct pytho
 	out->position = p->is_lasti ? PYTHON_AT(bytes, __u32, p->frame_instr)
 				    : (__u32)(PYTHON_AT(bytes, __u64, p->frame_instr) - code);
 	out->id = python_id(p, code, words);
+	if (!out->id && ++w->n_faults > PYTHON_MAX_FAULTS)
+		return PYTHON_BROKEN;
 	if (p->has_tasks)
 		w->gen = python_generator(p, bytes, frame, owner);
 	w->is_anchor_due =

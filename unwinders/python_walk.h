@@ -77,6 +77,10 @@ struct python_process {
 #define PYTHON_WALK_FIRST_SHIM 3
 #define PYTHON_WALK_LAST_OWNER 4
 
+/* Code objects of one stack that cannot be read: each costs some frames' time, and an honest
+   process has hardly one that is not in memory while it runs. */
+#define PYTHON_MAX_FAULTS 64
+
 /* Where a walk is. */
 struct python_walk {
 	__u64 tstate;
@@ -84,6 +88,7 @@ struct python_walk {
 	__u64 cframe; /* of the activation it is in */
 	__u64 gen;    /* of the last frame; 0: it is none's, or nobody asks */
 	__u32 is_anchor_due;
+	__u32 n_faults;
 	__u32 is_attached; /* the thread may run Python code now: it holds the GIL */
 };
 

@@ -405,7 +405,7 @@ int main(int argc, char **argv)
 	start(&t, argv[1], argv[2]);
 	/* Before the first line nobody knows that it has become the interpreter. */
 	ungetc(fgetc(t.out), t.out);
-	t.m = mem_live(t.pid);
+	t.m = mem_live(t.pid, NULL);
 	t.names = python_qualnames_new();
 	round_check(&t);
 	if (t.context)

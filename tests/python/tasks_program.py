@@ -16,10 +16,12 @@ if KIND == "pure":
     sys.modules["_asyncio"] = None
 
 import asyncio
-import gc
 import threading
 import time
 import types
+
+sys.dont_write_bytecode = True
+from tasks_truth import chain_of, coroutine_name, name_of
 
 VERSION = sys.version_info[:2]
 # (coroutine of a task, coroutine of the task that waits for it, how)
@@ -325,37 +327,6 @@ def start_all(loop):
     start(locking(lock), "sleep")
     start(locked(lock), "Lock.acquire")
     return start(swallowing(), "sleep"), start(cancelled())
-
-
-def next_of(awaitable):
-    """What a coroutine, generator or async generator awaits, by the interpreter."""
-    for name in ("cr_await", "ag_await", "gi_yieldfrom"):
-        if hasattr(awaitable, name):
-            return getattr(awaitable, name)
-    if type(awaitable).__name__ in ("async_generator_asend", "async_generator_athrow", "coroutine_wrapper"):
-        return next((o for o in gc.get_referents(awaitable) if hasattr(o, "ag_await") or hasattr(o, "cr_await")),
-                    None)
-    return None
-
-
-def chain_of(task):
-    chain = []
-    awaitable = task._coro if VERSION < (3, 8) else task.get_coro()
-    while awaitable is not None:
-        for name in ("cr_frame", "ag_frame", "gi_frame"):
-            frame = getattr(awaitable, name, None)
-            if frame is not None:
-                chain.append([awaitable.__qualname__, frame.f_code.co_filename, frame.f_lineno])
-        awaitable = next_of(awaitable)
-    return chain
-
-
-def coroutine_name(task):
-    return (task._coro if VERSION < (3, 8) else task.get_coro()).__qualname__
-
-
-def name_of(task):
-    return task.get_name() if VERSION >= (3, 8) else None
 
 
 def truth(tids):

@@ -16,6 +16,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "core/clock.h"
 #include "core/mem.h"
 #include "core/scoped.h"
 
@@ -56,7 +57,7 @@ static void live_reads_another_process_and_says_when_it_went(void **state)
 		_exit(0);
 	}
 	waitpid(child, NULL, WUNTRACED);
-	SCOPED(mem_free) struct mem *m = mem_live(child);
+	SCOPED(mem_free) struct mem *m = mem_live(child, NULL);
 
 	assert_int_equal(mem_read(m, (uintptr_t)&secret, &got, sizeof(got)), 0);
 	assert_int_equal(got, 42);
@@ -65,9 +66,97 @@ static void live_reads_another_process_and_says_when_it_went(void **state)
 	kill(child, SIGKILL);
 	waitpid(child, NULL, 0);
 	assert_int_equal(mem_read(m, (uintptr_t)&secret, &got, sizeof(got)), -ESRCH);
-	SCOPED(mem_free) struct mem *none = mem_live(child);
+	SCOPED(mem_free) struct mem *none = mem_live(child, NULL);
 
 	assert_int_equal(mem_read(none, (uintptr_t)&secret, &got, sizeof(got)), -ESRCH);
+}
+
+/* The process that reads for us; besides it there is only `but`. */
+static pid_t find_reader(pid_t but)
+{
+	SCOPED(fclose) FILE *f = fopen("/proc/thread-self/children", "re");
+	int pid = 0, last = 0;
+
+	assert_non_null(f);
+	while (fscanf(f, "%d", &pid) == 1)
+		if (pid != but)
+			last = pid;
+	return last;
+}
+
+static void who_keeps_us_waiting_is_not_read_again_but_others_are(void **state)
+{
+	struct mem_patience patience = { 0 }, other = { 0 };
+	static const uint64_t number = 42;
+	pid_t reader, second;
+	uint64_t got = 0, start;
+
+	(void)state;
+	mem_live_end();
+	SCOPED(mem_free) struct mem *m = mem_live(getpid(), &patience);
+
+	assert_int_equal(mem_read(m, (uintptr_t)&number, &got, sizeof(got)), 0);
+	reader = find_reader(0);
+	assert_int_not_equal(reader, 0);
+	kill(reader, SIGSTOP); /* as a page does that never comes */
+	start = clock_ns(CLOCK_MONOTONIC);
+	assert_int_equal(mem_read(m, (uintptr_t)&number, &got, sizeof(got)), -ETIMEDOUT);
+	assert_true(patience.is_stuck);
+	SCOPED(mem_free) struct mem *again = mem_live(getpid(), &patience);
+
+	assert_int_equal(mem_read(again, (uintptr_t)&number, &got, sizeof(got)), -ETIMEDOUT);
+	assert_true(clock_ns(CLOCK_MONOTONIC) - start < 2 * NS_PER_S);
+	got = 0;
+	SCOPED(mem_free) struct mem *honest = mem_live(getpid(), &other);
+
+	assert_int_equal(mem_read(honest, (uintptr_t)&number, &got, sizeof(got)), 0);
+	assert_int_equal(got, 42);
+	second = find_reader(reader);
+	assert_int_not_equal(second, reader);
+	kill(second, SIGKILL); /* somebody else's doing: nobody is to blame */
+	usleep(10000);
+	assert_int_equal(mem_read(honest, (uintptr_t)&number, &got, sizeof(got)), -EAGAIN);
+	assert_int_equal(mem_read(honest, (uintptr_t)&number, &got, sizeof(got)), 0);
+	assert_false(other.is_stuck);
+	mem_live_end();
+	assert_int_equal(find_reader(second), 0);
+}
+
+/* Readers that stay behind have a number, and waiting has an end for all together. */
+static void waiting_has_an_end(void **state)
+{
+	static const uint64_t number = 42;
+	uint64_t got, start = clock_ns(CLOCK_MONOTONIC);
+	int err = 0;
+
+	(void)state;
+	for (int i = 0; i < 40; i++) {
+		struct mem_patience patience = { 0 };
+		SCOPED(mem_free) struct mem *m = mem_live(getpid(), &patience);
+		pid_t reader;
+
+		mem_live_begin();
+		reader = find_reader(0);
+		if (reader)
+			kill(reader, SIGSTOP);
+		err = mem_read(m, (uintptr_t)&number, &got, sizeof(got));
+		assert_int_equal(err, -ETIMEDOUT);
+	}
+	assert_true(clock_ns(CLOCK_MONOTONIC) - start < 8 * NS_PER_S);
+	mem_live_end();
+}
+
+static void long_reads_come_in_parts(void **state)
+{
+	static uint8_t bytes[300000], got[300000];
+	SCOPED(mem_free) struct mem *m = mem_live(getpid(), NULL);
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(bytes); i++)
+		bytes[i] = (uint8_t)(i * 7 + i / 256);
+	assert_int_equal(mem_read(m, (uintptr_t)bytes, got, sizeof(got)), 0);
+	assert_memory_equal(bytes, got, sizeof(got));
+	mem_live_end();
 }
 
 #define CORE_DATA 0x200
@@ -179,6 +268,9 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(array_answers_only_inside_its_bytes),
 		cmocka_unit_test(live_reads_another_process_and_says_when_it_went),
+		cmocka_unit_test(who_keeps_us_waiting_is_not_read_again_but_others_are),
+		cmocka_unit_test(long_reads_come_in_parts),
+		cmocka_unit_test(waiting_has_an_end),
 		cmocka_unit_test(core_reads_across_segments),
 		cmocka_unit_test(core_refuses_what_it_is_not),
 		cmocka_unit_test(survives_mutation),

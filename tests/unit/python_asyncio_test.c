@@ -11,6 +11,7 @@
 
 #include "runtimes/python_asyncio.h"
 #include "tests/unit/mutation.h"
+#include "tests/unit/python_part.h"
 #include "tests/unit/python_world.h"
 
 #ifndef __always_inline
@@ -133,7 +134,7 @@ static void execute(struct world *w, struct python_asyncio *a, size_t n, const u
 		return;
 	}
 	import(w, "_asyncio", "_current_tasks", current_tasks(w, n, tasks));
-	python_asyncio_look(a, &w->m, &w->l, WORLD_ADDR, 0);
+	python_asyncio_look(a, fresh_part(), &w->m, &w->l, WORLD_ADDR, 0);
 }
 
 /* As the kernel half walks. The address of the task's name; 0: there is no task. */
@@ -259,22 +260,27 @@ static void asyncio_is_found_when_it_is_imported(void **state)
 	(void)state;
 	make_thread(&world, 11);
 	import(&world, "os", "_current_tasks", current_tasks(&world, 1, &none));
-	assert_false(python_asyncio_look(&a, &world.m, &world.l, WORLD_ADDR, now));
+	assert_false(python_asyncio_look(&a, fresh_part(), &world.m, &world.l, WORLD_ADDR, now));
 	assert_false(python_asyncio_is_due(&a, &world.l, now));
 	assert_true(python_asyncio_is_due(&a, &world.l, now += SECOND));
 	/* It has begun; its variables come after it. */
 	import(&world, "_asyncio", "Task", current_tasks(&world, 1, &none));
-	assert_false(python_asyncio_look(&a, &world.m, &world.l, WORLD_ADDR, now += SECOND));
+	assert_false(python_asyncio_look(&a, fresh_part(), &world.m, &world.l, WORLD_ADDR,
+					 now += SECOND));
 	import(&world, "_asyncio", "_current_tasks", current_tasks(&world, 1, &none));
-	assert_true(python_asyncio_look(&a, &world.m, &world.l, WORLD_ADDR, now += SECOND));
-	assert_false(python_asyncio_look(&a, &world.m, &world.l, WORLD_ADDR, now += SECOND));
+	assert_true(python_asyncio_look(&a, fresh_part(), &world.m, &world.l, WORLD_ADDR,
+					now += SECOND));
+	assert_false(python_asyncio_look(&a, fresh_part(), &world.m, &world.l, WORLD_ADDR,
+					 now += SECOND));
 	/* Replaced by something that is no dict. */
 	import(&world, "_asyncio", "_current_tasks", world_object(&world, "list", 40));
-	assert_true(python_asyncio_look(&a, &world.m, &world.l, WORLD_ADDR, now += SECOND));
+	assert_true(python_asyncio_look(&a, fresh_part(), &world.m, &world.l, WORLD_ADDR,
+					now += SECOND));
 	assert_int_equal(a.current_tasks, 0);
 	/* Seldom where nothing is imported, but never never. */
 	for (int i = 0; i < 9; i++)
-		assert_false(python_asyncio_look(&a, &world.m, &world.l, WORLD_ADDR, now));
+		assert_false(
+			python_asyncio_look(&a, fresh_part(), &world.m, &world.l, WORLD_ADDR, now));
 	assert_false(python_asyncio_is_due(&a, &world.l, now + SECOND / 10));
 	assert_true(python_asyncio_is_due(&a, &world.l, now + SECOND / 5));
 	make_thread(&world, 14);
@@ -346,9 +352,9 @@ static void a_lie_in_memory_is_no_task(void **state)
 			*byte ^= (uint8_t)(1 << bit % 8);
 			label(&world, &a);
 			a.look.modules = 0;
-			python_asyncio_look(&a, &world.m, &world.l, WORLD_ADDR, 0);
+			python_asyncio_look(&a, fresh_part(), &world.m, &world.l, WORLD_ADDR, 0);
 			*byte ^= (uint8_t)(1 << bit % 8);
-			python_asyncio_look(&a, &world.m, &world.l, WORLD_ADDR, 0);
+			python_asyncio_look(&a, fresh_part(), &world.m, &world.l, WORLD_ADDR, 0);
 		}
 	}
 }

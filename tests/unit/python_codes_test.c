@@ -20,6 +20,8 @@ struct world {
 	uint8_t memory[MEMORY_LEN];
 	uint32_t identity; /* of the code object in it */
 	struct python_code_source source;
+	struct python_share share;
+	struct python_part part;
 	struct python_codes *codes;
 };
 
@@ -34,7 +36,8 @@ static int set_up(void **state)
 	put_code(w->memory, &w->layout, lines, sizeof(lines));
 	w->source.layout = &w->layout;
 	w->source.mem = mem_array(MEMORY_ADDR, w->memory, MEMORY_LEN);
-	w->codes = python_codes_new();
+	w->part.share = &w->share;
+	w->codes = python_codes_new(&w->part);
 	if (python_code_read(w->source.mem, &w->layout, MEMORY_ADDR + CODE, 0, &c))
 		return -1;
 	w->identity = c.identity;

@@ -110,7 +110,7 @@ static struct python_layout fill(void)
 static char *find(const struct python_layout *l, const uint8_t *bytes, size_t len, uint64_t code,
 		  const char *name)
 {
-	struct python_qualnames *q = python_qualnames_new();
+	struct python_qualnames *q = python_qualnames_new(PYTHON_MAX_QUALNAMES);
 	struct mem *m = mem_array(ADDR, bytes, len);
 	struct python_heap h;
 	char *found;
@@ -153,7 +153,7 @@ static void what_is_not_certain_is_no_name(void **state)
 
 static void functions_that_are_gone_name_nothing(void **state)
 {
-	struct python_qualnames *q = python_qualnames_new();
+	struct python_qualnames *q = python_qualnames_new(PYTHON_MAX_QUALNAMES);
 	struct python_layout l = fill();
 	struct mem *m = mem_array(ADDR, memory, END);
 	struct python_heap h;

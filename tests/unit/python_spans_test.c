@@ -13,6 +13,7 @@
 #include "runtimes/python_spans.h"
 #include "tests/unit/mutation.h"
 #include "tests/unit/python_otel.h"
+#include "tests/unit/python_part.h"
 
 #define OLDEST 7
 #define NEWEST 15
@@ -47,7 +48,7 @@ static struct python_spans find(void)
 {
 	struct python_otel found = { 0 };
 
-	python_otel_look(&found, &world.m, &world.l, WORLD_ADDR, SECOND);
+	python_otel_look(&found, fresh_part(), &world.m, &world.l, WORLD_ADDR, SECOND);
 	return found.spans;
 }
 
@@ -236,19 +237,20 @@ static void the_api_is_found_when_it_is_imported(void **state)
 		name = world_str(&world, "opentelemetry.context");
 		modules = otel_module(&world, 1, &name, &name);
 		assert_true(python_otel_is_due(&found, &world.l, now));
-		assert_false(python_otel_look(&found, &world.m, &world.l, WORLD_ADDR, now));
+		assert_false(python_otel_look(&found, fresh_part(), &world.m, &world.l, WORLD_ADDR,
+					      now));
 		assert_false(python_otel_is_due(&found, &world.l, now));
 		/* It has begun; its variables come after it. */
 		world_word(&world, world.interp + world.l.interp.modules,
 			   otel_dict(&world, 1, &name, &modules));
-		assert_false(
-			python_otel_look(&found, &world.m, &world.l, WORLD_ADDR, now += SECOND));
+		assert_false(python_otel_look(&found, fresh_part(), &world.m, &world.l, WORLD_ADDR,
+					      now += SECOND));
 		otel_import(&otel);
-		assert_true(
-			python_otel_look(&found, &world.m, &world.l, WORLD_ADDR, now += SECOND));
+		assert_true(python_otel_look(&found, fresh_part(), &world.m, &world.l, WORLD_ADDR,
+					     now += SECOND));
 		assert_int_equal(found.spans.var, otel.var);
-		assert_false(
-			python_otel_look(&found, &world.m, &world.l, WORLD_ADDR, now += SECOND));
+		assert_false(python_otel_look(&found, fresh_part(), &world.m, &world.l, WORLD_ADDR,
+					      now += SECOND));
 	}
 }
 
@@ -264,7 +266,8 @@ static void what_stays_half_done_is_asked_for_less_and_less(void **state)
 	world_word(&world, world.interp + world.l.interp.modules,
 		   otel_dict(&world, 1, &name, &module));
 	for (int i = 0; i < 20; i++)
-		assert_false(python_otel_look(&found, &world.m, &world.l, WORLD_ADDR, now));
+		assert_false(python_otel_look(&found, fresh_part(), &world.m, &world.l, WORLD_ADDR,
+					      now));
 	assert_false(python_otel_is_due(&found, &world.l, now + 4 * SECOND));
 	assert_true(python_otel_is_due(&found, &world.l, now + 5 * SECOND));
 }

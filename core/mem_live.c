@@ -1,0 +1,179 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "core/mem.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "core/mem_reader.h"
+
+/* No page takes that long that comes from a disk, or from a reader that has its turn late. */
+#define DEADLINE_NS (NS_PER_S / 4)
+/* What any read may take, and is no waiting. */
+#define QUICK_NS UINT64_C(2000000)
+/* Readers that were left behind and may still be there, each with some MB of address space. */
+#define MAX_STUCK 16
+
+/* Of one process, and of all together: beyond it nothing is read until time has passed. */
+static const struct allowance_limits each = { NS_PER_S / 2, NS_PER_S / 100 },
+				     all = { 4 * NS_PER_S, NS_PER_S / 50 };
+
+struct live_mem {
+	struct mem m;
+	int fd, err; /* fd -1: err says why */
+	struct mem_patience *patience, own;
+	uint64_t number; /* that no other one has */
+};
+
+/* The one reader of this program. */
+static struct {
+	struct mem_reader process;
+	uint64_t number; /* of the memory it has open; 0: none */
+	uint64_t last_number, cpu_ns;
+	struct allowance waits;
+	pid_t stuck[MAX_STUCK];
+	unsigned int n_stuck;
+} reader;
+
+/* Those that were left behind end when what they wait for does. */
+static void reap(void)
+{
+	unsigned int kept = 0;
+
+	for (unsigned int i = 0; i < reader.n_stuck; i++)
+		if (waitpid(reader.stuck[i], NULL, WNOHANG) == 0)
+			reader.stuck[kept++] = reader.stuck[i];
+	reader.n_stuck = kept;
+}
+
+static uint64_t reader_cpu_ns(void)
+{
+	clockid_t clock;
+
+	if (!reader.process.pid || clock_getcpuclockid(reader.process.pid, &clock))
+		return 0;
+	return clock_ns(clock);
+}
+
+uint64_t mem_live_cpu_ns(void)
+{
+	return reader.cpu_ns + reader_cpu_ns();
+}
+
+static void reader_stop(bool is_stuck)
+{
+	reader.cpu_ns += reader_cpu_ns();
+	mem_reader_stop(&reader.process, is_stuck);
+	reader.number = 0;
+}
+
+void mem_live_begin(void)
+{
+	if (!reader.process.pid)
+		mem_reader_start(&reader.process, DEADLINE_NS);
+}
+
+void mem_live_end(void)
+{
+	reader_stop(false);
+	reap();
+}
+
+/* A reader that has this memory open. */
+static int reader_for(const struct live_mem *live)
+{
+	int err = 0;
+
+	if (reader.n_stuck >= MAX_STUCK)
+		return -ETIMEDOUT;
+	mem_live_begin();
+	if (!reader.process.pid)
+		return -EAGAIN;
+	if (reader.number != live->number)
+		err = mem_reader_open(&reader.process, live->fd);
+	reader.number = err ? 0 : live->number;
+	return err;
+}
+
+static int ask(struct live_mem *live, uint64_t addr, void *buf, size_t len)
+{
+	uint64_t start = clock_ns(CLOCK_MONOTONIC), waited;
+	int err;
+
+	if (live->patience->is_stuck || !allowance_left(&live->patience->waits, &each, start) ||
+	    !allowance_left(&reader.waits, &all, start))
+		return -ETIMEDOUT;
+	err = reader_for(live);
+	if (!err)
+		err = mem_reader_read(&reader.process, addr, buf, len);
+	waited = clock_ns(CLOCK_MONOTONIC) - start;
+	if (waited > QUICK_NS) {
+		allowance_use(&live->patience->waits, waited);
+		allowance_use(&reader.waits, waited);
+	}
+	if (err == -ETIMEDOUT && reader.process.pid) {
+		live->patience->is_stuck = true;
+		reader.stuck[reader.n_stuck++] = reader.process.pid;
+	}
+	if (err == -ETIMEDOUT || err == -EPIPE)
+		reader_stop(err == -ETIMEDOUT);
+	return err == -EPIPE ? -EAGAIN : err;
+}
+
+/*
+ * /proc/PID/mem instead of process_vm_readv(): the descriptor stays with the address space it was
+ * opened for, so a reused pid or an exec can never answer in its place, and pages that are
+ * executable only are readable too.
+ */
+static int live_read(struct mem *m, uint64_t addr, void *buf, size_t len)
+{
+	struct live_mem *live = (struct live_mem *)m;
+	uint8_t *to = buf;
+
+	if (live->fd < 0)
+		return live->err;
+	if (addr > INT64_MAX || len > INT64_MAX - addr)
+		return -EFAULT;
+	while (len) {
+		size_t part = len < MEM_READER_MAX ? len : MEM_READER_MAX;
+		int err = ask(live, addr, to, part);
+
+		if (err)
+			return err;
+		addr += part;
+		to += part;
+		len -= part;
+	}
+	return 0;
+}
+
+static void live_free(struct mem *m)
+{
+	struct live_mem *live = (struct live_mem *)m;
+
+	if (live->fd >= 0)
+		close(live->fd);
+	free(live);
+}
+
+struct mem *mem_live(pid_t pid, struct mem_patience *patience)
+{
+	static const struct mem_ops ops = { live_read, live_free };
+	struct live_mem *live = calloc(1, sizeof(*live));
+	char path[32];
+
+	if (!live)
+		return NULL;
+	reap();
+	snprintf(path, sizeof(path), "/proc/%d/mem", pid);
+	live->m.ops = &ops;
+	live->patience = patience ? patience : &live->own;
+	live->number = ++reader.last_number;
+	live->fd = open(path, O_RDONLY | O_CLOEXEC);
+	live->err = live->fd >= 0 ? 0 : errno == EACCES || errno == EPERM ? -EPERM : -ESRCH;
+	return &live->m;
+}

@@ -1,0 +1,80 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "runtimes/python_proof.h"
+
+#include <errno.h>
+
+#include "bpf/counters.h"
+#include "runtimes/python_copy.h"
+
+#define MAX_FRAMES 8 /* looked at: with a wrong layout the first is wrong already */
+
+static enum python_proof proof_of(int err, const struct python_code *code)
+{
+	if (err == -ESRCH || err == -ETIMEDOUT || err == -EAGAIN || err == -ESTALE ||
+	    err == -ENOMEM)
+		return PYTHON_PROOF_NONE;
+	if (err < 0 || !code->name_len || code->first_line < 0)
+		return PYTHON_PROOF_AGAINST;
+	return PYTHON_PROOF_FITS;
+}
+
+/* The copy of a code object that came with the sample, which is of that very moment. -EFAULT: there
+   is none, or what it leads to is longer than what was copied of it. */
+static int read_copy(const struct python_code_source *source, const struct wire_python_frame *f,
+		     struct python_code *out)
+{
+	struct python_layout layout = *source->layout;
+	struct python_copy copy;
+
+	layout.code.id_needs_name = false; /* it was not copied */
+	for (size_t i = 0; i < source->n_copies; i++) {
+		const struct wire_python_code *c = source->copies[i];
+
+		if (c->addr != f->addr || c->id != f->id)
+			continue;
+		python_copy_init(&copy, c);
+		return python_code_read(&copy.mem, &layout, f->addr, source->type, out);
+	}
+	return -EFAULT;
+}
+
+static enum python_proof prove_code(struct python_code_source *source,
+				    const struct wire_python_frame *f)
+{
+	struct python_code code = { 0 };
+	int err = read_copy(source, f, &code);
+	enum python_proof proof;
+	struct mem *mem;
+
+	if (err == -EFAULT) {
+		mem = python_code_memory(source);
+		err = mem ? python_code_read(mem, source->layout, f->addr, source->type, &code)
+			  : -ESRCH;
+	}
+	proof = proof_of(err, &code);
+	python_code_deinit(&code);
+	return proof;
+}
+
+enum python_proof python_prove(struct python_code_source *source, const struct wire_python *stack)
+{
+	enum python_proof all = PYTHON_PROOF_NONE;
+	size_t n = 0;
+
+	if (stack->end == PYTHON_BROKEN)
+		return PYTHON_PROOF_AGAINST;
+	for (size_t i = 0; i < stack->n && n < MAX_FRAMES; i++) {
+		const struct wire_python_frame *f = &stack->frames[i];
+		enum python_proof proof;
+
+		if (f->addr & WIRE_PYTHON_ANCHOR)
+			continue;
+		n++;
+		proof = f->id ? prove_code(source, f) : PYTHON_PROOF_AGAINST;
+		if (proof == PYTHON_PROOF_AGAINST)
+			return proof;
+		if (proof == PYTHON_PROOF_FITS)
+			all = proof;
+	}
+	return all;
+}

@@ -1,0 +1,79 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "runtimes/python_share.h"
+
+#include <errno.h>
+
+#include "core/mem_cache.h"
+#include "runtimes/python_heap.h"
+
+static const struct allowance_limits each = { 100000000, 20000000 }, all = { 400000000, 50000000 };
+
+uint64_t python_steps_left(struct python_part *p)
+{
+	uint64_t mine = allowance_left(&p->steps, &each, p->share->now_ns);
+	uint64_t left = allowance_left(&p->share->steps, &all, p->share->now_ns);
+
+	if (mine < left)
+		left = mine;
+	p->share->n_refused += !left;
+	return left;
+}
+
+void python_steps_use(struct python_part *p, uint64_t n)
+{
+	allowance_use(&p->steps, n);
+	allowance_use(&p->share->steps, n);
+}
+
+bool python_steps_take(struct python_part *p, uint64_t n)
+{
+	if (!python_steps_left(p))
+		return false;
+	python_steps_use(p, n);
+	return true;
+}
+
+int python_search_begin(struct python_search *s, struct python_part *p, struct mem *m,
+			const struct python_layout *l, size_t cache_bytes, struct python_heap *h)
+{
+	uint64_t steps = python_steps_left(p);
+	int err;
+
+	*s = (struct python_search){
+		.steps = steps,
+		.n_reads = steps / PYTHON_STEPS_READ,
+		.n_pages = steps / PYTHON_STEPS_FETCH,
+	};
+	s->cache = mem_cache_new(m, cache_bytes, s->n_pages);
+	if (!s->cache)
+		return -ENOMEM;
+	err = python_heap_init(h, s->cache, l);
+	h->n_left = err ? 0 : s->n_reads;
+	if (err)
+		mem_free(s->cache);
+	return err;
+}
+
+/* A heap whose pages or reads were not enough is at its end: then all steps were taken. */
+void python_search_end(struct python_search *s, struct python_part *p, struct python_heap *h)
+{
+	uint64_t n_pages = s->n_pages - mem_cache_reads_left(s->cache);
+	uint64_t used = n_pages * PYTHON_STEPS_FETCH + (s->n_reads - h->n_left) * PYTHON_STEPS_READ;
+
+	python_steps_use(p, h->n_left ? used : s->steps);
+	python_heap_deinit(h);
+	mem_free(s->cache);
+}
+
+bool python_room_is_left(const struct python_part *p)
+{
+	const struct python_share *s = p->share;
+
+	return !s->max || (p->held < s->max_each && s->held < s->max);
+}
+
+void python_room_hold(struct python_part *p, size_t len)
+{
+	p->share->held += len - p->held;
+	p->held = len;
+}
