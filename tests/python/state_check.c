@@ -406,7 +406,7 @@ int main(int argc, char **argv)
 	/* Before the first line nobody knows that it has become the interpreter. */
 	ungetc(fgetc(t.out), t.out);
 	t.m = mem_live(t.pid, NULL);
-	t.names = python_qualnames_new();
+	t.names = python_qualnames_new(PYTHON_MAX_QUALNAMES);
 	round_check(&t);
 	if (t.context)
 		expect(&t, "context", peek(&t, t.tstate + t.l.thread.context, 8), t.context);
