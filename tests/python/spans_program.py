@@ -6,7 +6,7 @@ released; spans begin and end elsewhere.
 
     spans_program.py SCENE SECONDS [VARIABLES]
 
-prints "ready" once it has its modules and ends after so many seconds. VARIABLES are set besides in each context.
+prints "ready" once it has its modules and ends after so many seconds of CPU. VARIABLES are set besides in each context.
 Scenes: threads, tasks (with the SDK); api (no SDK: spans that only carry ids, and such as are not valid); late
 (imports the API after a while).
 """
@@ -18,8 +18,7 @@ import sys
 import threading
 import time
 
-N_SPANS = 24  # a thread or task
-TURN = 0.004  # seconds that one function spins
+TURN = 0.003  # seconds of CPU that one function spins
 functions = {}
 
 
@@ -32,14 +31,14 @@ def function_of(trace_id, span_id):
                   "            pass\n"
                   "        if is_native:\n"
                   "            pbkdf2('sha256', b'x' * 64, b'y' * 64, 400)\n") % name
-        variables = {"now": time.monotonic, "pbkdf2": hashlib.pbkdf2_hmac, "is_native": len(functions) % 2}
+        variables = {"now": time.thread_time, "pbkdf2": hashlib.pbkdf2_hmac, "is_native": len(functions) % 2}
         exec(compile(source, "spans", "exec"), variables)
         functions[name] = variables[name]
     return functions[name]
 
 
 def spin(trace_id=0, span_id=0):
-    function_of(trace_id, span_id)(time.monotonic() + TURN)
+    function_of(trace_id, span_id)(time.thread_time() + TURN)
 
 
 def fill(n):
@@ -111,7 +110,7 @@ def nest(span, depth):
 
 def until(end, span, n_variables):
     fill(n_variables)
-    while time.monotonic() < end:
+    while time.process_time() < end:
         nest(span, 3)
         spin()
 
@@ -126,7 +125,7 @@ def run_threads(span, end, n_variables):
 
 async def task(span, end, n_variables, number):
     fill(n_variables)
-    while time.monotonic() < end:
+    while time.process_time() < end:
         with span() as context:
             spin(*ids_of(context))
             await asyncio.sleep(0)
@@ -148,10 +147,10 @@ def main():
     scene, seconds = sys.argv[1], float(sys.argv[2])
     n_variables = int(sys.argv[3]) if len(sys.argv) > 3 else 0
     if scene == "late":
-        function_of(0, 0)(time.monotonic() + 0.5)
+        function_of(0, 0)(time.thread_time() + 0.3)
     span = make_bare_spans() if scene == "api" else make_spans()
     print("ready", flush=True)
-    end = time.monotonic() + seconds
+    end = time.process_time() + seconds
     if scene == "tasks":
         asyncio.get_event_loop_policy().new_event_loop().run_until_complete(tasks(span, end, n_variables))
     else:

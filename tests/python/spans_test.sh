@@ -20,8 +20,10 @@ otel_of() {
 
 # has_ids TEXT PYTHON SCENE [VARIABLES]
 has_ids() {
+	local status
 	tests/python/spans_check.py "$weft" "$2" "$3" ${4:+"$4"} >"$work/out" 2>"$work/err"
-	claim "$1: $(tail -n 1 "$work/out")" $?
+	status=$?
+	claim "$1: $(tail -n 1 "$work/out")" $status
 }
 
 found=
