@@ -9,6 +9,7 @@
 #include "bpf/unwind_maps.h"
 #include "core/scoped.h"
 #include "runtimes/python.h"
+#include "runtimes/thread_context.h"
 
 /* What the kernel half knows of a process: its `unwind`. */
 struct told {
@@ -78,6 +79,7 @@ static void tell(struct follower *f, struct process *proc, struct told *told)
 	SCOPED(free) struct unwind_mapping *mappings = calloc(n + 1, sizeof(*mappings));
 	SCOPED(free) const void **owners = calloc(n + 1, sizeof(*owners));
 	struct python_process python;
+	struct python_slot_at context;
 	struct process_image image = { .pid = proc->pid, .start_time_ns = told->start_time_ns };
 
 	if (!mappings || !owners)
@@ -92,6 +94,8 @@ static void tell(struct follower *f, struct process *proc, struct told *told)
 	}
 	if (python_attach(f->ps, proc, &python))
 		image.python = &python;
+	if (thread_context_attach(proc, &context))
+		image.context = &context;
 	image.mappings = mappings;
 	image.owners = owners;
 	image.n = n;

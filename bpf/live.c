@@ -24,6 +24,7 @@
 #include "core/profile.h"
 #include "runtimes/process.h"
 #include "runtimes/python.h"
+#include "runtimes/thread_context.h"
 #include "symbolizer/jit_symbols.h"
 #include "symbolizer/object.h"
 #include "weft.skel.h"
@@ -260,8 +261,8 @@ static bool is_suspect(int end)
 static bool is_stale(struct live *l, struct process *proc, const struct wire_sample *s, int end)
 {
 	return process_recheck(l->processes, proc, is_suspect(end), s->n_code_pages) ||
-	       python_settles(l->processes, proc) || s->snapshot_reason == END_NO_PROCESS ||
-	       s->snapshot_reason == END_NO_MAPPING;
+	       python_settles(l->processes, proc) || thread_context_settles(l->processes, proc) ||
+	       s->snapshot_reason == END_NO_PROCESS || s->snapshot_reason == END_NO_MAPPING;
 }
 
 /* The stack as it was walked. Over the budget a new one is a mark, so that the sample with

@@ -57,10 +57,11 @@ struct scratch {
 	__u64 missed;	    /* the address that was looked for last and not in it */
 	__u8 window[STACK_WINDOW];
 	__u32 is_busy;
-	__u32 is_entering; /* the kernel has not saved the user registers yet: an NMI */
-	__u32 is_exec;	   /* inside execve: the user registers may be of the image before */
-	__u32 is_code_new; /* code was mapped or unmapped since the process was sampled last */
-	__u32 has_task;	   /* a task of asyncio was sent, and somebody asks who waits for it */
+	__u32 is_entering;   /* the kernel has not saved the user registers yet: an NMI */
+	__u32 is_exec;	     /* inside execve: the user registers may be of the image before */
+	__u32 is_code_new;   /* code was mapped or unmapped since the process was sampled last */
+	__u32 has_task;	     /* a task of asyncio was sent, and somebody asks who waits for it */
+	__u32 is_span_known; /* the thread said which span it is in, or that it is in none */
 #pragma clang diagnostic ignored "-Wgnu-variable-sized-type-not-at-end"
 	struct wire_sample sample;
 	struct wire_frame frames[MAX_FRAMES]; /* follow the sample on the wire too */

@@ -43,18 +43,6 @@ UNWIND_GLOBAL __u64 python_frames(__u64 first)
 	return (first + PYTHON_FRAMES_PER_CALL) << 32;
 }
 
-static __always_inline __u64 python_thread_pointer(void)
-{
-	struct task_struct *task;
-
-	if (has_task_btf) {
-		task = bpf_get_current_task_btf();
-		return TASK_THREAD_POINTER(task);
-	}
-	task = (void *)bpf_get_current_task();
-	return BPF_CORE_READ(task, thread.fsbase);
-}
-
 static __always_inline void python_send(struct scratch *s, struct python_scratch *p, __u64 n)
 {
 	__u64 len;
@@ -131,7 +119,7 @@ static __always_inline void python_stack(struct scratch *s, __u64 vdso)
 	p->process = *known;
 	p->code.sample_id = s->sample.id;
 	p->code.pad = pid;
-	if (!python_begin(&p->walk, &p->process, python_thread_pointer()))
+	if (!python_begin(&p->walk, &p->process, thread_pointer()))
 		return;
 	p->tasks.n = p->tasks.task = 0;
 	if (p->process.has_tasks)
@@ -147,7 +135,7 @@ static __always_inline void python_stack(struct scratch *s, __u64 vdso)
 		s->cpu.counters[end]++;
 	if (p->tasks.task)
 		python_send_task(s, p);
-	if (p->process.spans.var)
+	if (p->process.spans.var && !s->is_span_known)
 		s->cpu.counters[SPANS_LOST_RING] += python_send_span(p->walk.tstate);
 	python_send(s, p, n);
 }

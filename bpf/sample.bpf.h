@@ -189,7 +189,7 @@ static __always_inline int sample_stack(void *ctx, const struct pt_regs *interru
 	sample->cgroup_id = bpf_get_current_cgroup_id();
 	s->is_exec = 0;
 	s->u.flags = 0;
-	s->is_code_new = s->has_task = 0;
+	s->is_code_new = s->has_task = s->is_span_known = 0;
 	if (interrupted) {
 		has_user = sample_set_regs(s, interrupted);
 		if (has_user && !PT_REGS_IS_64BIT(interrupted))
@@ -212,6 +212,8 @@ static __always_inline int sample_stack(void *ctx, const struct pt_regs *interru
 		sample->end = sample_user_frames(s, image, sample->n_kernel);
 	else if (!is_kernel_only && image.has_mm)
 		sample->end = END_NO_REGISTERS;
+	if (s->u.flags & UNWIND_PROCESS_CONTEXT)
+		span_of_thread(s, image.vdso);
 	if (s->u.flags & UNWIND_PROCESS_PYTHON)
 		python_stack(s, image.vdso);
 	if (sample->n_kernel == 0 && sample->end == END_KERNEL_ONLY)

@@ -7,6 +7,7 @@
 
 #include "bpf/counters.h"
 #include "bpf/weft.h"
+#include "unwinders/python_walk.h"
 
 /* Which of the target maps are looked at; a task that any of them has is a target. */
 enum target_flags {
@@ -30,10 +31,12 @@ struct unwind_process {
 	__u32 n_code_pages; /* at its last sample, which the kernel half writes here */
 	__u32 flags;	    /* enum unwind_process_flags */
 	__u32 pad;
+	struct python_slot_at context; /* the variable of unwinders/thread_context.bpf.h */
 };
 
 enum unwind_process_flags {
-	UNWIND_PROCESS_PYTHON = 1, /* python_processes has it */
+	UNWIND_PROCESS_PYTHON = 1,  /* python_processes has it */
+	UNWIND_PROCESS_CONTEXT = 2, /* context is known */
 };
 
 /* In the table memory, 8-byte aligned: mappings sorted by address. Their `table` changes in place,

@@ -222,6 +222,10 @@ int unwind_maps_set_process(struct unwind_maps *m, struct vector **v,
 		fresh->last_used_ns = (*v)->last_used_ns;
 	if (image->python && !set_python(m, image))
 		entry.flags |= UNWIND_PROCESS_PYTHON;
+	if (image->context) {
+		entry.flags |= UNWIND_PROCESS_CONTEXT;
+		entry.context = *image->context;
+	}
 	entry.vector = fresh->first;
 	entry.generation = vector_words(m, fresh)->generation;
 	if (bpf_map_update_elem(m->processes_fd, &pid, &entry, BPF_ANY)) {

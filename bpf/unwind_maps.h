@@ -39,6 +39,7 @@ void unwind_maps_set_table(struct unwind_maps *m, const void *owner, uint32_t ta
 uint64_t unwind_maps_last_used(const struct unwind_maps *m, const void *owner);
 
 struct python_process;
+struct python_slot_at;
 
 struct process_image {
 	pid_t pid;
@@ -46,7 +47,8 @@ struct process_image {
 	const struct unwind_mapping *mappings; /* sorted */
 	const void *const *owners;	       /* of each */
 	size_t n;
-	const struct python_process *python; /* NULL: it runs no Python */
+	const struct python_process *python;  /* NULL: it runs no Python */
+	const struct python_slot_at *context; /* threads' otel_thread_ctx_v1; NULL: there is none */
 };
 
 /* Tells the kernel half of a process, in place of *v (NULL at first). -ENOSPC: no room, *v is NULL.

@@ -87,6 +87,9 @@ struct process {
 	size_t python_memory;
 	struct mem_patience patience; /* for core/mem.h */
 	bool is_stuck_counted;
+	/* When to look again where its threads say their span (runtimes/thread_context.c); 0: not.
+	 */
+	uint64_t context_look_ns;
 	bool is_from_proc; /* mappings were read from /proc/PID/maps */
 	void *unwind;	   /* the live source's: what the kernel half knows of it */
 };

@@ -48,7 +48,7 @@ static struct elf_segment read_segment(struct reader *r)
 	reader_u64(r, "segment physical address");
 	s.filesz = reader_u64(r, "segment file size");
 	s.memsz = reader_u64(r, "segment memory size");
-	reader_u64(r, "segment alignment");
+	s.align = reader_u64(r, "segment alignment");
 	return s;
 }
 

@@ -20,7 +20,7 @@ struct elf_section {
 
 struct elf_segment {
 	uint32_t type, flags;
-	uint64_t vaddr, offset, filesz, memsz;
+	uint64_t vaddr, offset, filesz, memsz, align;
 };
 
 struct elf_file {

@@ -157,6 +157,14 @@ bool object_symbol(struct object *o, const char *name, uint64_t *vaddr, uint64_t
 	       symtab_by_name(&o->elf, ".symtab", name, vaddr, size);
 }
 
+const struct tls_symbol *object_otel_context(struct object *o)
+{
+	if (!o->is_tls_searched)
+		o->otel_context = tls_symbol_find(&o->elf, "otel_thread_ctx_v1");
+	o->is_tls_searched = true;
+	return &o->otel_context;
+}
+
 void object_set_private(struct object *o, void *priv, void (*release)(void *priv))
 {
 	if (o->release && o->priv != priv)

@@ -17,6 +17,7 @@ struct profile;
 struct line;
 struct object;
 struct objects;
+struct tls_symbol;
 
 #define MAX_INLINE_DEPTH 64
 #define BUILD_ID_MAX 64 /* bytes */
@@ -77,6 +78,8 @@ bool object_section(struct object *o, const char *name, const void **data, size_
 		    uint64_t *vaddr);
 /* A symbol's address and size by its exact name (.dynsym, then .symtab). */
 bool object_symbol(struct object *o, const char *name, uint64_t *vaddr, uint64_t *size);
+/* Where threads have OTEP 4947's variable otel_thread_ctx_v1. */
+const struct tls_symbol *object_otel_context(struct object *o);
 /* Free for the unwinder: one pointer it may keep with an object (a struct unwind_table). */
 void object_set_private(struct object *o, void *priv, void (*release)(void *priv));
 void *object_private(const struct object *o);

@@ -7,6 +7,7 @@
 #include "symbolizer/elf_file.h"
 #include "symbolizer/object.h"
 #include "symbolizer/symtab.h"
+#include "symbolizer/tls_symbol.h"
 
 struct filemap;
 struct name_cache;
@@ -27,6 +28,8 @@ struct object {
 	void (*release)(void *priv);
 	struct debug_file debug; /* .map NULL: none */
 	bool is_debug_searched;
+	bool is_tls_searched;
+	struct tls_symbol otel_context;
 	struct elf_bytes debug_frame; /* when it had to be decompressed */
 	bool is_cut;
 	bool is_spent;		      /* its DWARF cost too much work once: not read again */

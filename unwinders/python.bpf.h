@@ -56,6 +56,14 @@ static __always_inline __u64 python_in_module(__u64 thread, const struct python_
 	return block && block + 1 ? python_read_pointer(block + slot->where) : 0;
 }
 
+/* What a thread's own variable holds; 0 for a slot of another kind. */
+static __always_inline __u64 python_slot_read(const struct python_slot_at *slot, __u64 thread)
+{
+	if (slot->kind == PYTHON_SLOT_MODULE)
+		return python_in_module(thread, slot);
+	return slot->kind == PYTHON_SLOT_STATIC ? python_read_pointer(thread + slot->where) : 0;
+}
+
 static __always_inline __u64 python_tstate_in(const struct python_process *p,
 					      const struct python_slot_at *slot, __u64 thread)
 {
@@ -69,12 +77,8 @@ static __always_inline __u64 python_tstate_in(const struct python_process *p,
 		return tstate;
 	case PYTHON_SLOT_KEY:
 		return python_specific(thread, slot->where);
-	case PYTHON_SLOT_MODULE:
-		return python_in_module(thread, slot);
-	case PYTHON_SLOT_STATIC:
-		return python_read_pointer(thread + slot->where);
 	default:
-		return 0;
+		return python_slot_read(slot, thread);
 	}
 }
 

@@ -42,6 +42,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		object_section(o, ".debug_frame", &bytes, &n, &vaddr);
 		object_symbol(o, "main", &vaddr, &len);
 		object_is_go(o);
+		object_otel_context(o);
 	}
 	objects_free(os);
 	profile_free(p);
