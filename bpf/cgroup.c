@@ -56,6 +56,21 @@ int cgroup_find(const char *path, bool *is_v2, char *dir, size_t len)
 	return -ENOENT;
 }
 
+int cgroup_id(const char *path, uint64_t *id)
+{
+	char dir[PATH_MAX];
+	struct stat st;
+	bool is_v2;
+	int err = cgroup_find(path, &is_v2, dir, sizeof(dir));
+
+	if (err)
+		return err;
+	if (stat(dir, &st))
+		return -errno;
+	*id = st.st_ino;
+	return 0;
+}
+
 /* Calls fn for a directory and those below it. Groups come and go: one that is gone is no error. */
 static int walk(const char *dir, int depth, int (*fn)(void *ctx, const char *dir), void *ctx)
 {
@@ -72,31 +87,6 @@ static int walk(const char *dir, int depth, int (*fn)(void *ctx, const char *dir
 			err = walk(below, depth + 1, fn, ctx);
 	}
 	return err;
-}
-
-struct id_walk {
-	int (*fn)(void *ctx, uint64_t id);
-	void *ctx;
-};
-
-static int id_of(void *ctx, const char *dir)
-{
-	struct id_walk *w = ctx;
-	struct stat st;
-
-	return stat(dir, &st) ? 0 : w->fn(w->ctx, st.st_ino);
-}
-
-int cgroup_for_each_id(const char *path, bool is_deep, int (*fn)(void *ctx, uint64_t id), void *ctx)
-{
-	struct id_walk w = { fn, ctx };
-	char dir[PATH_MAX];
-	bool is_v2;
-	int err = cgroup_find(path, &is_v2, dir, sizeof(dir));
-
-	if (err)
-		return err;
-	return is_deep ? walk(dir, 0, id_of, &w) : id_of(&w, dir);
 }
 
 struct pid_walk {

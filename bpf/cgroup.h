@@ -13,10 +13,8 @@
 
 /* Where it is (dir may be NULL) and of which version; -ENOENT. */
 int cgroup_find(const char *path, bool *is_v2, char *dir, size_t len);
-/* The id of a version 2 group and, if is_deep, of all groups below it. Stops at the first error of
- * fn. */
-int cgroup_for_each_id(const char *path, bool is_deep, int (*fn)(void *ctx, uint64_t id),
-		       void *ctx);
+/* The id of a version 2 group; -ENOENT. */
+int cgroup_id(const char *path, uint64_t *id);
 /* The processes of a group and of all groups below it. */
 int cgroup_for_each_pid(const char *path, int (*fn)(void *ctx, pid_t pid), void *ctx);
 

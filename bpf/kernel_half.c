@@ -13,6 +13,7 @@
 #include <unistd.h>
 
 #include "bpf/cpus.h"
+#include "bpf/kernel_features.h"
 #include "bpf/sampler.h"
 #include "bpf/shared.h"
 #include "bpf/live.h"
@@ -39,11 +40,14 @@ static int print_libbpf(enum libbpf_print_level level, const char *fmt, va_list 
 	return 0;
 }
 
-static void set_sizes(struct kernel_half *k)
+static void set_sizes(struct kernel_half *k, const struct kernel_features *features)
 {
-	uint64_t words = k->plan.table_len / 4, ring = k->plan.ring_len;
+	uint64_t words, ring = k->plan.ring_len;
 	uint64_t seen = k->plan.seen_len / sizeof(uint64_t);
 
+	if (!features->has_large_values && k->plan.table_len > KERNEL_SMALL_VALUE_LEN)
+		k->plan.table_len = KERNEL_SMALL_VALUE_LEN;
+	words = k->plan.table_len / 4;
 	k->n_table_words = (uint32_t)words;
 	bpf_map__set_value_size(k->skel->maps.table_words, (uint32_t)words * 4);
 	bpf_map__set_max_entries(k->skel->maps.unwind_processes, MAX_PROCESSES);
@@ -57,12 +61,8 @@ static void set_sizes(struct kernel_half *k)
 	k->skel->rodata->ring_snapshot_len = (uint32_t)(ring / 4 * 3);
 }
 
-static bool has_helper(enum bpf_func_id helper)
-{
-	return libbpf_probe_bpf_helper(BPF_PROG_TYPE_PERF_EVENT, helper, NULL) == 1;
-}
-
-static void set_options(struct kernel_half *k, const struct options *opt)
+static void set_options(struct kernel_half *k, const struct options *opt,
+			const struct kernel_features *features)
 {
 	size_t pages = opt->snapshot_size / SNAPSHOT_PAGE;
 
@@ -73,9 +73,9 @@ static void set_options(struct kernel_half *k, const struct options *opt)
 	k->skel->rodata->is_user_only = opt->user_only;
 	k->skel->rodata->is_kernel_only = opt->kernel_only;
 	k->skel->rodata->sample_period_ns = k->period_ns;
-	k->skel->rodata->has_task_pt_regs = has_helper(BPF_FUNC_task_pt_regs);
-	k->skel->rodata->has_cgroup_ancestors = has_helper(BPF_FUNC_get_current_ancestor_cgroup_id);
-	k->skel->rodata->has_task_btf = has_helper(BPF_FUNC_get_current_task_btf);
+	k->skel->rodata->has_task_pt_regs = features->has_task_pt_regs;
+	k->skel->rodata->has_cgroup_ancestors = features->has_cgroup_ancestors;
+	k->skel->rodata->has_task_btf = features->has_task_btf;
 }
 
 /* What a refusal to load is about, as far as we can know. */
@@ -130,6 +130,7 @@ static int check_pid_namespace(void)
 
 int kernel_half_open(struct kernel_half *k, const struct options *opt, const struct cpus *cpus)
 {
+	struct kernel_features features;
 	int err;
 
 	*k = (struct kernel_half){ .stats_fd = -1, .ticker.is_fixed = true };
@@ -150,8 +151,9 @@ int kernel_half_open(struct kernel_half *k, const struct options *opt, const str
 		return -errno;
 	}
 	k->plan = memory_plan(opt->memory, cpus->n_possible, cpus->n_online);
-	set_sizes(k);
-	set_options(k, opt);
+	kernel_features_probe(&features);
+	set_sizes(k, &features);
+	set_options(k, opt, &features);
 	targets_configure(&k->targets, k->skel);
 	if (k->sampler->configure)
 		k->sampler->configure(k->sampler, k->skel);

@@ -21,11 +21,21 @@ struct thread_struct {
 	unsigned long fsbase; /* x86-64 */
 };
 
+struct cgroup {
+	int level;
+	__u64 ancestor_ids[]; /* up to 6.0 */
+};
+
+struct css_set {
+	struct cgroup *dfl_cgrp;
+};
+
 struct task_struct {
 	void *stack;
 	unsigned int flags;
 	int pid, tgid;
 	struct mm_struct *mm;
+	struct css_set *cgroups;
 	struct task_struct *group_leader;
 	__u64 start_boottime;
 	char comm[16];

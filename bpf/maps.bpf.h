@@ -38,7 +38,7 @@ const volatile bool is_user_only = false;
 const volatile bool is_kernel_only = false;
 const volatile bool has_task_btf = false; /* the kernel has bpf_get_current_task_btf (5.11) */
 const volatile bool has_cgroup_ancestors =
-	false; /* the kernel has bpf_get_current_ancestor_cgroup_id (5.7) */
+	false; /* the kernel has bpf_get_current_ancestor_cgroup_id (5.16) */
 const volatile bool has_task_pt_regs = false; /* the kernel has bpf_task_pt_regs (5.15) */
 
 /* A rule looked up before, found by the low bits of the pc. Valid as long as the process's vector

@@ -16,6 +16,27 @@ static __always_inline bool target_has_comm(void)
 	return bpf_map_lookup_elem(&target_comms, &comm);
 }
 
+/* The id of the group that has this level among those the task is in; 0: none has. A group knows
+   the ids of those above it; kernels that keep them elsewhere have the helper. */
+static __always_inline __u64 target_ancestor(int level)
+{
+	struct task_struct *task;
+	struct cgroup *group;
+	__u64 id;
+
+	if (has_cgroup_ancestors)
+		return bpf_get_current_ancestor_cgroup_id(level);
+	task = (void *)bpf_get_current_task();
+	group = BPF_CORE_READ(task, cgroups, dfl_cgrp);
+	if (level > BPF_CORE_READ(group, level) ||
+	    bpf_probe_read_kernel(&id, sizeof(id),
+				  (void *)group +
+					  bpf_core_field_offset(struct cgroup, ancestor_ids) +
+					  level * sizeof(id)))
+		return 0;
+	return id;
+}
+
 /* Of the groups that the task's is in, up to the root: one made later below a target counts too. */
 static __always_inline bool target_has_cgroup(void)
 {
@@ -23,8 +44,8 @@ static __always_inline bool target_has_cgroup(void)
 
 	if (bpf_map_lookup_elem(&target_cgroups, &id))
 		return true;
-	for (int level = 0; has_cgroup_ancestors && level < MAX_CGROUP_LEVELS; level++) {
-		id = bpf_get_current_ancestor_cgroup_id(level);
+	for (int level = 0; level < MAX_CGROUP_LEVELS; level++) {
+		id = target_ancestor(level);
 		if (!id)
 			return false;
 		if (bpf_map_lookup_elem(&target_cgroups, &id))

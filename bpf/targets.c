@@ -152,24 +152,19 @@ static int fill_pids(struct targets *t, struct bpf_map *map, const struct option
 	return 0;
 }
 
-static int add_cgroup_id(void *ctx, uint64_t id)
-{
-	return put(ctx, &id);
-}
-
-/* Where the kernel half cannot ask what a group is below, those that are there now must do. */
 static int fill_cgroups(struct weft_bpf *skel, const struct options *opt)
 {
-	bool is_deep = !skel->rodata->has_cgroup_ancestors;
 	int err = 0;
 
 	for (size_t i = 0; !err && i < opt->cgroups.n; i++) {
+		uint64_t id;
 		bool is_v2;
 
 		err = cgroup_find(opt->cgroups.items[i], &is_v2, NULL, 0);
-		if (!err && is_v2)
-			err = cgroup_for_each_id(opt->cgroups.items[i], is_deep, add_cgroup_id,
-						 skel->maps.target_cgroups);
+		if (err || !is_v2)
+			continue;
+		err = cgroup_id(opt->cgroups.items[i], &id);
+		err = err ? err : put(skel->maps.target_cgroups, &id);
 	}
 	return err;
 }

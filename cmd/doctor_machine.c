@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include "bpf/cpus.h"
+#include "bpf/kernel_features.h"
 #include "bpf/memory_plan.h"
 #include "cmd/doctor.h"
 #include "cmd/show.h"
@@ -136,6 +137,21 @@ static void check_bpf(struct machine *m, struct finding *f)
 		finding_set(f, FINDING_NO, "", "bpf() fails: %s", strerror(err));
 	else
 		finding_set(f, FINDING_OK, "", "bpf() works");
+}
+
+/* What older kernels do not have is done without. */
+static void check_features(struct machine *m, struct finding *f)
+{
+	struct kernel_features features;
+	char missing[KERNEL_FEATURES_MISSING_MAX];
+
+	if (!m->is_real || try_bpf()) {
+		finding_set(f, FINDING_OK, "", "cannot be asked for");
+		return;
+	}
+	kernel_features_probe(&features);
+	kernel_features_missing(&features, missing);
+	finding_set(f, FINDING_OK, "", "%s", *missing ? missing : "all that weft uses");
 }
 
 static void check_jit(struct machine *m, struct finding *f)
@@ -311,6 +327,7 @@ void doctor_check_machine(struct findings *all, const char *root)
 		{ "kernel", check_kernel }, /* the first: others look at its version */
 		{ "BTF", check_btf },
 		{ "bpf()", check_bpf },
+		{ "BPF features", check_features },
 		{ "BPF JIT", check_jit },
 		{ "perf events", check_perf_events },
 		{ "hardware cycles", check_cycles },
