@@ -4,7 +4,7 @@
 # it does nothing and needs no network. What only some tests or measures need ends nothing when it
 # cannot be had: it is named, and they say themselves what they skip.
 #
-#	.ci/deps.sh build|test|demo|bench
+#	.ci/deps.sh build|test|demo|bench|kernels
 set -eu
 PATH=$PATH:/usr/sbin:/sbin
 cd "$(dirname "$0")/.."
@@ -19,6 +19,7 @@ apt_test="libcmocka-dev libclang-rt-dev"
 apt_some="python3 g++ dwz clang-format chromium elfutils binutils xz-utils musl-tools lld zsh fish groff-base rustc"
 apt_demo="python3"
 apt_bench="linux-perf redis-server redis-tools sqlite3 zstd ffmpeg openssl"
+apt_kernels="qemu-system-x86 busybox-static cpio"
 
 dnf_build="gcc make clang llvm bpftool libbpf-devel elfutils-libelf-devel elfutils-devel
 	elfutils-debuginfod-client-devel binutils-devel zlib-devel libzstd-devel xz-devel libcap-devel jansson-devel"
@@ -26,6 +27,7 @@ dnf_test="libcmocka-devel compiler-rt"
 dnf_some="python3 gcc-c++ clang-tools-extra chromium elfutils binutils xz musl-gcc lld zsh fish groff-base rust"
 dnf_demo="python3"
 dnf_bench="perf redis sqlite zstd ffmpeg-free openssl"
+dnf_kernels="qemu-system-x86-core busybox cpio"
 
 apk_build="gcc make clang llvm bpftool libbpf-dev elfutils-dev binutils-dev zlib-dev zstd-dev xz-dev
 	libcap-dev jansson-dev musl-dev linux-headers"
@@ -33,12 +35,14 @@ apk_test="cmocka-dev compiler-rt"
 apk_some="python3 g++ clang-extra-tools chromium elfutils binutils xz lld zsh fish groff rust"
 apk_demo="python3"
 apk_bench="perf redis sqlite zstd ffmpeg openssl"
+apk_kernels="qemu-system-x86_64 busybox-static cpio"
 
 pacman_build="gcc make clang llvm bpf libbpf libelf binutils zlib zstd xz libcap jansson"
 pacman_test="cmocka compiler-rt"
 pacman_some="python chromium elfutils musl lld zsh fish groff rust"
 pacman_demo="python"
 pacman_bench="perf valkey sqlite zstd ffmpeg openssl"
+pacman_kernels="qemu-system-x86 busybox cpio"
 
 as_root() {
 	if [ "$(id -u)" = 0 ]; then
@@ -150,7 +154,8 @@ build) needed=$(list build) some= ;;
 test) needed=$(list build test) some=$(list some) ;;
 demo) needed=$(list build demo) some= ;;
 bench) needed=$(list build) some=$(list some bench) ;;
-*) echo "deps: build, test, demo or bench, not '$what'" >&2; exit 2 ;;
+kernels) needed=$(list build) some=$(list kernels) ;;
+*) echo "deps: build, test, demo, bench or kernels, not '$what'" >&2; exit 2 ;;
 esac
 [ -z "$needed$some" ] && exit 0
 

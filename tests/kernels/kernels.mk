@@ -1,0 +1,7 @@
+# make kernels: weft inside other kernels than this machine's (5.10 to the newest of Debian's), in QEMU
+# without help of the hardware. KERNELS="5.10 6.12" for some of them.
+.PHONY: kernels
+kernels:
+	$(Q).ci/deps.sh kernels
+	$(Q)$(MAKE) --no-print-directory $(O)/weft
+	$(Q)BUILD=$(O) KERNELS="$(KERNELS)" tests/kernels/kernels.sh
