@@ -18,7 +18,8 @@ static void what_is_missing_is_named_with_what_it_means(void **state)
 	} cases[] = {
 		{ { true, true, true, true }, "" },
 		{ { true, true, true, false },
-		  "no array values of more than 4 MiB (Linux 6.1): that much is for unwind "
+		  "no array values of more than 4 MiB (Linux 6.1 has them): that much is for "
+		  "unwind "
 		  "tables" },
 		{ { false, true, false, true },
 		  "no bpf_get_current_ancestor_cgroup_id (Linux 5.16): --cgroup costs a little "
