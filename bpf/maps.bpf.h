@@ -20,7 +20,7 @@
 #include "unwinders/unwind.h"
 
 #define MAX_FRAMES (MAX_KERNEL_FRAMES + MAX_USER_FRAMES)
-#define STACK_WINDOW 512 /* bytes of user stack read at a time: some five frames */
+#define STACK_WINDOW 1024 /* bytes of user stack read at a time: some ten frames */
 #define N_CACHED_RULES 512
 
 /* Settings, written before loading. */
@@ -142,8 +142,7 @@ struct python_sent {
 struct python_scratch {
 	struct python_process process;
 	struct python_walk walk;
-	__u8 frame[PYTHON_FRAME_MAX];
-	__u64 words[PYTHON_IDENTITY_WORDS];
+	struct python_reads reads;
 	struct python_tasks tasks;
 	struct wire_python_task task;
 	__u8 span_bytes[PYTHON_SPAN_BYTES];
@@ -155,7 +154,7 @@ struct python_scratch {
 	struct wire_python_frame frames[MAX_PYTHON_FRAMES]; /* follow the record on the wire too */
 };
 
-_Static_assert(sizeof(struct python_scratch) <= 20 * 1024, "as memory_plan.c counts it");
+_Static_assert(sizeof(struct python_scratch) <= 22 * 1024, "as memory_plan.c counts it");
 
 struct {
 	__uint(type, BPF_MAP_TYPE_PERCPU_ARRAY);

@@ -33,7 +33,7 @@ UNWIND_GLOBAL __u64 python_frames(__u64 first)
 		OPAQUE(at);
 		if (at >= MAX_PYTHON_FRAMES)
 			return PYTHON_TRUNCATED | at << 32;
-		end = python_step(&p->walk, &p->process, p->frame, p->words, &p->frames[at]);
+		end = python_step(&p->walk, &p->process, &p->reads, &p->frames[at]);
 		if (end)
 			return (__u32)end | at << 32;
 		if (p->walk.gen)
@@ -118,12 +118,14 @@ static __always_inline void python_stack(struct scratch *s, __u64 vdso)
 		return;
 	p->process = *known;
 	p->code.sample_id = s->sample.id;
+	p->reads.start = p->reads.missed[0] = p->reads.missed[1] = 0;
+	p->reads.sample = (__u32)s->sample.id;
 	p->code.pad = pid;
 	if (!python_begin(&p->walk, &p->process, thread_pointer()))
 		return;
 	p->tasks.n = p->tasks.task = 0;
 	if (p->process.has_tasks)
-		python_tasks_begin(&p->tasks, &p->process, p->walk.tstate, p->frame);
+		python_tasks_begin(&p->tasks, &p->process, p->walk.tstate, p->reads.frame);
 	for (int i = 0; i < MAX_PYTHON_FRAMES / PYTHON_FRAMES_PER_CALL + 1 && !end; i++) {
 		__u64 result = python_frames(n);
 

@@ -6,7 +6,7 @@
  *	int read_user(__u64 addr, void *buf, __u32 len)		0, or negative when unreadable
  *
  * All memory here is the target's: pointers may lead anywhere and in circles. What a step reads
- * goes through `bytes`, which is in the caller's scratch as BPF has little stack.
+ * goes through struct python_reads, which is in the caller's scratch as BPF has little stack.
  */
 #ifndef UNWINDERS_PYTHON_BPF_H
 #define UNWINDERS_PYTHON_BPF_H
@@ -20,6 +20,8 @@
 /* A byte or word of what was read, wherever the layout says. */
 #define PYTHON_AT(bytes, type, off) \
 	(*(const type *)&(bytes)[(off) & (PYTHON_FRAME_MAX - sizeof(type))])
+
+#define PYTHON_PAGE 4096ULL
 
 #ifndef OPAQUE
 #define OPAQUE(x) asm volatile("" : "+r"(x))
@@ -130,8 +132,7 @@ static __always_inline __u64 python_name_hash(const struct python_process *p, co
 	return hash;
 }
 
-/* What sets a code object apart from the next one at its address; 0: it cannot be read. */
-static __always_inline __u32 python_id(const struct python_process *p, __u64 code, __u64 *words)
+static __always_inline __u32 python_new_id(const struct python_process *p, __u64 code, __u64 *words)
 {
 	__u64 len = p->code_id_len; /* 64 bits: what is compared is what is passed on */
 	__u64 name_hash = 0;
@@ -143,6 +144,65 @@ static __always_inline __u32 python_id(const struct python_process *p, __u64 cod
 	if (p->code_name)
 		name_hash = python_name_hash(p, words);
 	return python_code_identity(words, len / sizeof(*words), name_hash);
+}
+
+/* What sets a code object apart from the next one at its address; 0: it cannot be read. */
+static __always_inline __u32 python_id(const struct python_process *p, __u64 code,
+				       struct python_reads *r)
+{
+	struct python_known_code *known =
+		&r->codes[(code >> 4 ^ code >> 9) & (PYTHON_KNOWN_CODES - 1)];
+
+	if (known->addr != code || known->sample != r->sample) {
+		known->id = python_new_id(p, code, r->words);
+		known->addr = code;
+		known->sample = r->sample;
+	}
+	return known->id;
+}
+
+/* Does it stand below, and not far from, a frame that was seen? */
+static __always_inline int python_is_near(const struct python_reads *r, __u64 frame)
+{
+	return r->start - frame < PYTHON_WINDOW || r->missed[0] - frame < PYTHON_WINDOW ||
+	       r->missed[1] - frame < PYTHON_WINDOW;
+}
+
+/* Reads the frame and what is below it on its page: a fault costs more than all frames. The frame
+   ends where the window does. 0, or negative. */
+static __always_inline int python_read_window(struct python_reads *r, __u64 frame, __u64 len)
+{
+	__u64 below = frame & (PYTHON_PAGE - 1), size;
+
+	if (below > PYTHON_WINDOW - PYTHON_FRAME_MAX)
+		below = PYTHON_WINDOW - PYTHON_FRAME_MAX;
+	size = below + len;
+	OPAQUE(size);
+	r->start = 0;
+	if (size > PYTHON_WINDOW || read_user(frame - below, r->window, size))
+		return -1;
+	r->start = frame - below;
+	r->last = below;
+	return 0;
+}
+
+/* len bytes of a frame, in the window or beside it; NULL: unreadable. */
+static __always_inline const __u8 *python_read_frame(struct python_reads *r, __u64 frame, __u64 len)
+{
+	__u64 at = frame - r->start;
+
+	if (!r->start || at > r->last) {
+		if (!python_is_near(r, frame) || python_read_window(r, frame, len)) {
+			r->missed[1] = r->missed[0];
+			r->missed[0] = frame;
+			return read_user(frame, r->frame, len) ? NULL : r->frame;
+		}
+		at = frame - r->start;
+	}
+	if (at > PYTHON_WINDOW - PYTHON_FRAME_MAX)
+		return NULL;
+	OPAQUE(at); /* the verifier wants a bound at the sum */
+	return &r->window[at & (PYTHON_WINDOW - 1)];
 }
 
 /* The generator or coroutine that a frame is of; 0: none. */
@@ -159,11 +219,10 @@ static __always_inline __u64 python_generator(const struct python_process *p, co
  * after the outermost one; or the counter that says why the chain cannot be followed.
  */
 static __always_inline int python_step(struct python_walk *w, const struct python_process *p,
-				       __u8 bytes[PYTHON_FRAME_MAX],
-				       __u64 words[PYTHON_IDENTITY_WORDS],
-				       struct wire_python_frame *out)
+				       struct python_reads *r, struct wire_python_frame *out)
 {
 	__u64 len = p->frame_len, frame = w->frame, code;
+	const __u8 *bytes;
 	__u8 owner;
 
 	w->gen = 0;
@@ -173,7 +232,10 @@ static __always_inline int python_step(struct python_walk *w, const struct pytho
 		return 0;
 	}
 	OPAQUE(len);
-	if (len > PYTHON_FRAME_MAX || read_user(frame, bytes, len))
+	if (len > PYTHON_FRAME_MAX)
+		return PYTHON_BROKEN;
+	bytes = python_read_frame(r, frame, len);
+	if (!bytes)
 		return PYTHON_BROKEN;
 	w->frame = PYTHON_AT(bytes, __u64, p->frame_previous);
 	if (w->frame == frame)
@@ -189,7 +251,7 @@ static __always_inline int python_step(struct python_walk *w, const struct pytho
 	out->addr = code;
 	out->position = p->is_lasti ? PYTHON_AT(bytes, __u32, p->frame_instr)
 				    : (__u32)(PYTHON_AT(bytes, __u64, p->frame_instr) - code);
-	out->id = python_id(p, code, words);
+	out->id = python_id(p, code, r);
 	if (!out->id && ++w->n_faults > PYTHON_MAX_FAULTS)
 		return PYTHON_BROKEN;
 	if (p->has_tasks)

@@ -20,13 +20,16 @@
 static __always_inline void python_tasks_add(struct python_tasks *t, const struct python_process *p,
 					     __u64 task)
 {
-	__u64 n = t->n;
+	__u64 n = t->n, words[2];
 
 	OPAQUE(n);
 	if (!task || n >= MAX_CURRENT_TASKS)
 		return;
+	if (read_user(task + p->task_coro, words, sizeof(words)))
+		words[0] = words[1] = 0;
 	t->tasks[n] = task;
-	t->coros[n] = python_read_pointer(task + p->task_coro);
+	t->coros[n] = words[0];
+	t->names[n] = words[1];
 	t->n = n + 1;
 }
 
@@ -96,6 +99,7 @@ static __always_inline void python_tasks_see(struct python_tasks *t, __u64 gen, 
 		if (t->coros[i] == gen) {
 			t->task = t->tasks[i];
 			t->coro = gen;
+			t->name = t->names[i];
 			t->root = frame;
 		}
 	}
@@ -105,6 +109,8 @@ static __always_inline void python_tasks_see(struct python_tasks *t, __u64 gen, 
 static __always_inline __u64 python_tasks_name(const struct python_tasks *t,
 					       const struct python_process *p)
 {
+	if (p->task_name == p->task_coro + sizeof(t->name))
+		return t->name;
 	return python_read_pointer(p->task_name ? t->task + p->task_name
 						: t->coro + p->gen_qualname);
 }

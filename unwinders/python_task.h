@@ -18,8 +18,9 @@ struct python_dict_entry {
 struct python_tasks {
 	__u64 n; /* tasks that loops execute, whichever thread's */
 	__u64 tasks[MAX_CURRENT_TASKS], coros[MAX_CURRENT_TASKS];
-	__u64 task, coro; /* whose coroutine is on this thread's stack; 0: none yet */
-	__u64 root;	  /* number of its frame there */
+	__u64 names[MAX_CURRENT_TASKS]; /* what follows the coroutine in a task; there mostly */
+	__u64 task, coro, name; /* whose coroutine is on this thread's stack; task 0: none yet */
+	__u64 root;		/* number of its frame there */
 	struct python_dict_entry entries[MAX_CURRENT_ENTRIES];
 };
 

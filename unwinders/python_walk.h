@@ -10,6 +10,7 @@
 
 #include <linux/types.h>
 
+#include "unwinders/python_identity.h"
 #include "unwinders/python_span.h"
 
 #define PYTHON_FRAME_MAX 128 /* bytes of a frame that are read at once */
@@ -90,6 +91,31 @@ struct python_walk {
 	__u32 is_anchor_due;
 	__u32 n_faults;
 	__u32 is_attached; /* the thread may run Python code now: it holds the GIL */
+};
+
+#define PYTHON_WINDOW 1024
+#define PYTHON_KNOWN_CODES 32 /* a power of two */
+
+/* An identity that was worked out already. Only in the same sample: what is on a stack is not
+   freed meanwhile. */
+struct python_known_code {
+	__u64 addr;
+	__u32 id;
+	__u32 sample;
+};
+
+/* What the steps of a walk read into; all zeros at first. Each read costs as much as the rest of a
+   step, and from 3.11 on the frames of a thread lie one above the other: so they are read in larger
+   pieces, where the last ones stood close together. */
+struct python_reads {
+	__u64 start;	 /* address of window[0]; 0: there is nothing in it */
+	__u64 missed[2]; /* frames that were not in it: of two places, as shims lie elsewhere */
+	__u32 sample;	 /* a number for each walk: user memory changes between them */
+	__u32 last;	 /* where in the window the last whole frame begins */
+	__u8 window[PYTHON_WINDOW];
+	__u8 frame[PYTHON_FRAME_MAX]; /* one that is alone; and whatever a caller reads */
+	__u64 words[PYTHON_IDENTITY_WORDS];
+	struct python_known_code codes[PYTHON_KNOWN_CODES];
 };
 
 #endif

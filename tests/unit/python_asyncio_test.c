@@ -142,16 +142,15 @@ static uint64_t find_name(const struct python_process *p)
 {
 	static struct python_tasks t;
 	struct python_walk walk = { 0 };
-	uint8_t bytes[PYTHON_FRAME_MAX];
-	__u64 words[PYTHON_IDENTITY_WORDS];
+	struct python_reads reads = { .sample = 1 };
 	struct wire_python_frame out;
 
 	memset(&t, 0, sizeof(t));
 	if (!p->has_tasks || !python_begin(&walk, p, WORLD_ADDR))
 		return 0;
-	python_tasks_begin(&t, p, walk.tstate, bytes);
+	python_tasks_begin(&t, p, walk.tstate, reads.frame);
 	for (int i = 0; i < 16 && python_is_more(&walk); i++) {
-		if (python_step(&walk, p, bytes, words, &out))
+		if (python_step(&walk, p, &reads, &out))
 			break;
 		if (walk.gen)
 			python_tasks_see(&t, walk.gen, (uint64_t)i);

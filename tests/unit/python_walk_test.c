@@ -98,15 +98,14 @@ static void put_shim_frames(const char *frames)
 static int walk(const struct python_process *p, struct wire_python_frame out[MAX], char text[MAX])
 {
 	struct python_walk w = { 0 };
-	uint8_t bytes[PYTHON_FRAME_MAX];
-	__u64 words[PYTHON_IDENTITY_WORDS];
+	struct python_reads reads = { 0 };
 	int n = 0;
 
 	text[0] = '\0';
 	if (!python_begin(&w, p, THREAD))
 		return -1;
 	while (n < MAX - 1 && python_is_more(&w)) {
-		int end = python_step(&w, p, bytes, words, &out[n]);
+		int end = python_step(&w, p, &reads, &out[n]);
 
 		if (end)
 			return end;
@@ -146,6 +145,30 @@ static void a_code_object_that_cannot_be_read_has_no_identity(void **state)
 	walk(&p, out, text);
 	assert_int_equal(out[0].addr, 0x1234560);
 	assert_int_equal(out[0].id, 0);
+}
+
+/* As on the data stack: a caller is below its callee. The frames of one page are read together. */
+static void frames_may_lie_anywhere(void **state)
+{
+	static const uint64_t at[] = { 0x6f80, 0x6f00, 0x6c00, 0x6b80, 0x5e00, 0x5d80, 0x6e00,
+				       0x6e80, 0x5000, 0x7f00, 0x4800, 0x4700, 0x4600 };
+	size_t n = sizeof(at) / sizeof(at[0]);
+	struct python_process p = with_shims();
+	struct wire_python_frame out[MAX];
+	char text[MAX];
+
+	(void)state;
+	memset(memory, 0, sizeof(memory));
+	put(TSTATE, TSTATE + 0x100);
+	put(TSTATE + 0x100 + 72, BASE + at[0]);
+	for (size_t i = 0; i < n; i++) {
+		put(BASE + at[i] + 8, i + 1 < n ? BASE + at[i + 1] : 0);
+		put(BASE + at[i], CODES + i * 0x100);
+	}
+	assert_int_equal(walk(&p, out, text), PYTHON_STACKS);
+	for (size_t i = 0; i < n; i++)
+		assert_int_equal(out[i].addr, CODES + i * 0x100);
+	assert_int_equal(strlen(text), n);
 }
 
 static void lies_end_the_walk(void **state)
@@ -283,6 +306,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(frames_and_shims_come_in_order),
 		cmocka_unit_test(a_code_object_that_cannot_be_read_has_no_identity),
+		cmocka_unit_test(frames_may_lie_anywhere),
 		cmocka_unit_test(lies_end_the_walk),
 		cmocka_unit_test(before_3_12_the_cframe_is_the_anchor),
 		cmocka_unit_test(a_thread_state_is_found_in_every_kind_of_slot),
