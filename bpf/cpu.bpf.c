@@ -101,6 +101,7 @@ int process_fork(struct bpf_raw_tracepoint_args *ctx)
 		return 0;
 	copy = *proc;
 	copy.start_time_ns = BPF_CORE_READ(child, start_boottime);
+	copy.mm = (__u64)BPF_CORE_READ(child, mm);
 	bpf_map_update_elem(&unwind_processes, &pid, &copy, BPF_ANY);
 	if (copy.flags & UNWIND_PROCESS_PYTHON)
 		copy_python(parent_pid, pid);

@@ -72,7 +72,7 @@ static struct unwind_mapping describe(const struct mapping *m)
 	return out;
 }
 
-/* The vdso's place is what the kernel half knows the program by. */
+/* The vdso's place is what the kernel half knows the program by, until it has sampled it. */
 static void tell(struct follower *f, struct process *proc, struct told *told)
 {
 	size_t n = proc->n_mappings;

@@ -14,7 +14,7 @@
 
 /* What is known of the task before its stack. */
 struct task_image {
-	__u64 vdso;
+	__u64 vdso, mm;
 	bool has_mm; /* false: never in user mode (again): a kernel thread, one of io_uring's, or
 			one that gave its memory up already */
 };
@@ -31,6 +31,7 @@ static __always_inline struct task_image sample_identify(struct wire_sample *sam
 	sample->start_time_ns = leader->start_boottime;
 	__builtin_memcpy(sample->comm, task->comm, sizeof(sample->comm));
 	if (image.has_mm) {
+		image.mm = (__u64)mm;
 		image.vdso = (__u64)mm->context.vdso;
 		sample->n_code_pages = mm->exec_vm;
 	}
@@ -51,6 +52,7 @@ static __always_inline struct task_image sample_identify_by_helpers(struct wire_
 	sample->start_time_ns = BPF_CORE_READ(leader, start_boottime);
 	bpf_get_current_comm(sample->comm, sizeof(sample->comm));
 	if (image.has_mm) {
+		image.mm = (__u64)mm;
 		image.vdso = (__u64)BPF_CORE_READ(mm, context.vdso);
 		sample->n_code_pages = BPF_CORE_READ(mm, exec_vm);
 	}
@@ -145,7 +147,7 @@ static __always_inline int sample_user_frames(struct scratch *s, struct task_ima
 	if (sample_is_between_images(s))
 		return END_KERNEL_ONLY;
 	__builtin_memcpy(sample->regs, s->u.regs, sizeof(sample->regs));
-	if (unwind_set_process(&s->u, sample->pid, sample->start_time_ns, image.vdso))
+	if (unwind_set_process(&s->u, image.vdso, image.mm))
 		end = unwind_user(s, n_kernel, &n_user);
 	sample->n_user = n_user;
 	if (!snapshot_helps(end))
@@ -203,10 +205,11 @@ static __always_inline int sample_stack(void *ctx, const struct pt_regs *interru
 			return TICK_UNSUPPORTED;
 		/* After a system call instruction the pc is like a return address: the next
 		   instruction may belong to another row. */
-		if (has_user && PT_REGS_SYSCALL(&s->user_regs) >= 0)
-			s->u.is_exact = 0;
 		s->is_exec = PT_REGS_SYSCALL(&s->user_regs) == SYSCALL_EXECVE ||
 			     PT_REGS_SYSCALL(&s->user_regs) == SYSCALL_EXECVEAT;
+		/* But when exec has made its new image, it is where the program begins. */
+		if (has_user && PT_REGS_SYSCALL(&s->user_regs) >= 0)
+			s->u.is_exact = s->is_exec && PT_REGS_IS_CLEARED(&s->user_regs);
 	}
 	if (!is_kernel_only && has_user)
 		sample->end = sample_user_frames(s, image, sample->n_kernel);

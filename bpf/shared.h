@@ -19,12 +19,13 @@ enum target_flags {
 	TARGET_CHILDREN = 32, /* a fork of a target pid is one too */
 };
 
-/* The image a process runs. A vdso is mapped anew, at a random place, by every exec and by nothing
-   else; so an entry whose vdso is not the one of the task's mm speaks of an image that is no more.
- */
+/* The image a process runs. Every exec makes a new mm, and nothing else; so an entry speaks of the
+   mm it was first used for. Before that it is known by its vdso, which an exec maps at a random
+   place, unless randomization is switched off. */
 struct unwind_process {
 	__u64 start_time_ns; /* of the group leader, boottime */
 	__u64 vdso;
+	__u64 mm;     /* the kernel half writes it; 0: not used yet */
 	__u32 vector; /* word in the table memory: struct unwind_vector; 0 is none */
 	__u32 n_mappings;
 	__u32 generation;   /* also the vector's first word, until it is freed */

@@ -57,6 +57,8 @@
 	((__s64)(pt)->rsp >= 0 || (pt)->rsp >> 39 == CPU_ENTRY_AREA >> 39 || \
 	 (((pt)->rsp - 1) & (KERNEL_STACK_SIZE - 1)) >= KERNEL_STACK_SIZE - sizeof(*(pt)))
 #define CPU_ENTRY_AREA 0xfffffe0000000000ULL
+/* By exec, which leaves no argument. Before, one of these was the program's name. */
+#define PT_REGS_IS_CLEARED(pt) (!(pt)->rdi && !(pt)->rsi)
 #define SYSCALL_EXECVE 59
 #define SYSCALL_EXECVEAT 322
 #define KERNEL_STACK_SIZE \

@@ -175,20 +175,24 @@ UNWIND_GLOBAL __u64 unwind_frames(__u64 first)
 }
 
 /* True when what the process's entry says is about the image this task runs now. */
-static __always_inline bool unwind_set_process(struct unwind *u, __u32 pid, __u64 start_time_ns,
-					       __u64 vdso)
+static __always_inline bool unwind_set_process(struct unwind *u, __u64 vdso, __u64 mm)
 {
 	struct scratch *s = scratch_of(u);
+	__u32 pid = s->sample.pid;
 	struct unwind_process *proc = bpf_map_lookup_elem(&unwind_processes, &pid);
 	const __u32 *memory = table_memory();
 
 	u->flags = 0;
 	u->map.start = 0;
 	u->map.len = 0;
-	scratch_of(u)->window_start = 0;
-	scratch_of(u)->missed = u->regs[REG_SP];
+	s->window_start = 0;
+	s->missed = u->regs[REG_SP];
 	if (!proc || !memory || !proc->vector)
 		return false;
+	if (proc->vdso != vdso || (proc->mm && proc->mm != mm))
+		return false;
+	if (!proc->mm)
+		proc->mm = mm;
 	u->flags = proc->flags;
 	if (proc->n_code_pages != s->sample.n_code_pages) {
 		proc->n_code_pages = s->sample.n_code_pages;
@@ -197,7 +201,7 @@ static __always_inline bool unwind_set_process(struct unwind *u, __u32 pid, __u6
 	u->vector = proc->vector;
 	u->n_mappings = proc->n_mappings;
 	u->generation = proc->generation;
-	return proc->start_time_ns == start_time_ns && proc->vdso == vdso &&
+	return proc->start_time_ns == s->sample.start_time_ns &&
 	       table_word(memory, u->vector) == u->generation;
 }
 

@@ -150,6 +150,19 @@ static void registers_of_user_mode_are_taken_as_they_are(void **state)
 	assert_int_equal(s->regs_flags, WIRE_FRAME_EXACT);
 }
 
+static void exec_s_new_image_begins_at_its_first_instruction(void **state)
+{
+	struct world *w = *state;
+
+	w->regs.orig_rax = SYSCALL_EXECVE;
+	w->regs.rdi = 0x7000; /* the name: still the old image */
+	take(w, NULL);
+	assert_int_equal(w->scratch->u.is_exact, 0);
+	w->regs.rdi = 0;
+	take(w, NULL);
+	assert_int_equal(w->scratch->u.is_exact, 1);
+}
+
 static void unknown_process_is_sampled_with_its_build_ids(void **state)
 {
 	struct world *w = *state;
@@ -203,6 +216,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		TEST(a_task_is_sampled_by_what_can_be_had_of_it),
 		TEST(registers_of_user_mode_are_taken_as_they_are),
+		TEST(exec_s_new_image_begins_at_its_first_instruction),
 		TEST(unknown_process_is_sampled_with_its_build_ids),
 		TEST(build_ids_give_way_to_samples),
 		TEST(sample_within_a_sample_is_counted),
