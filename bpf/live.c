@@ -286,13 +286,6 @@ static uint32_t stack_of(struct live *l, struct process *proc, uint64_t time_ns,
 	return profile_stack(l->profile, &mark, 1);
 }
 
-/* NULL: it is of none. */
-static const char *task_of(const struct process *proc, const struct queued_sample *q,
-			   char name[PYTHON_TASK_LABEL_MAX])
-{
-	return q->task && proc && python_task_of(proc, q->task, name) ? name : NULL;
-}
-
 static void add_sample(struct live *l, const struct queued_sample *q)
 {
 	const struct wire_sample *s = q->sample;
@@ -303,8 +296,9 @@ static void add_sample(struct live *l, const struct queued_sample *q)
 				 .task = q->task,
 				 .codes = q->codes,
 				 .n_codes = q->n_codes };
-	char task[PYTHON_TASK_LABEL_MAX];
+	struct sample_names names;
 	struct process *proc;
+	uint32_t stack;
 
 	proc = processes_find(l->processes, (pid_t)s->pid, s->start_time_ns, s->time_ns);
 	if (proc)
@@ -314,10 +308,11 @@ static void add_sample(struct live *l, const struct queued_sample *q)
 	if (proc)
 		follower_sample(l->follower, proc, s->start_time_ns, s->time_ns,
 				is_stale(l, proc, s, walked.end));
-	profile_add(
-		l->profile, stack_of(l, proc, s->time_ns, &walked, state),
-		sample_labels_get(l->labels, q, proc, l->processes, task_of(proc, q, task), state),
-		s->time_ns + l->unix_offset_ns, values);
+	stack = stack_of(l, proc, s->time_ns, &walked, state);
+	sample_names_find(&names, l->processes, proc, q);
+	profile_add(l->profile, stack,
+		    sample_labels_get(l->labels, q, proc, l->processes, &names, state),
+		    s->time_ns + l->unix_offset_ns, values);
 	if (proc)
 		process_count_stuck(l->processes, proc);
 	l->n_added++;

@@ -43,6 +43,15 @@ UNWIND_GLOBAL __u64 python_frames(__u64 first)
 	return (first + PYTHON_FRAMES_PER_CALL) << 32;
 }
 
+/* Goes on with the frames that the thread has in another interpreter, n are there already. False:
+   it has none, or there is no room for them. */
+UNWIND_GLOBAL __u64 python_go_outwards(__u64 n)
+{
+	struct python_scratch *p = python_scratch_get();
+
+	return p && n < MAX_PYTHON_FRAMES && python_outer(&p->walk, &p->process);
+}
+
 static __always_inline void python_send(struct scratch *s, struct python_scratch *p, __u64 n)
 {
 	__u64 len;
@@ -55,9 +64,9 @@ static __always_inline void python_send(struct scratch *s, struct python_scratch
 		return;
 	p->record.h.type = WIRE_PYTHON;
 	p->record.h.flags = 0;
-	if (p->walk.is_attached)
+	if (p->process.has_gil && p->walk.is_attached)
 		p->record.h.flags = WIRE_PYTHON_HOLDS_GIL;
-	else if (p->process.attached.kind != PYTHON_SLOT_NONE)
+	else if (p->process.has_gil && p->process.attached.kind != PYTHON_SLOT_NONE)
 		p->record.h.flags = WIRE_PYTHON_RELEASED_GIL;
 	p->record.h.len = len;
 	p->record.sample_id = s->sample.id;
@@ -106,10 +115,10 @@ UNWIND_GLOBAL int python_send_span(__u64 tstate)
 /* Sends nothing for a thread that runs no Python. */
 static __always_inline void python_stack(struct scratch *s, __u64 vdso)
 {
-	__u32 pid = s->sample.pid, end = 0;
+	__u32 pid = s->sample.pid;
 	const struct python_process *known = bpf_map_lookup_elem(&python_processes, &pid);
 	struct python_scratch *p = python_scratch_get();
-	__u64 n = 0;
+	__u64 n = 0, end = 0;
 
 	if (!p)
 		return;
@@ -131,8 +140,12 @@ static __always_inline void python_stack(struct scratch *s, __u64 vdso)
 
 		end = (__u32)result;
 		n = result >> 32;
+		if (end == PYTHON_STACKS && python_go_outwards(n))
+			end = 0;
 	}
+	end = end ? end : PYTHON_TRUNCATED;
 	p->record.end = end;
+	OPAQUE(end);
 	if (end < N_COUNTERS)
 		s->cpu.counters[end]++;
 	if (p->tasks.task)

@@ -10,11 +10,13 @@
 #include "core/profile.h"
 #include "runtimes/process.h"
 
-#define N_CACHED 1024 /* threads; a power of two */
+#define N_CACHED 1024	   /* threads; a power of two */
+#define MAX_THREAD_NAME 64 /* bytes with the NUL; what gives longer ones cuts them itself */
 
 struct cached {
 	uint32_t pid, tid, comm, container; /* comm and container of the process */
-	char thread[WIRE_COMM_LEN];
+	char comm_of_thread[WIRE_COMM_LEN];
+	char thread[MAX_THREAD_NAME];
 	uint32_t gil; /* enum wire_python_flags */
 	uint32_t labels;
 };
@@ -130,7 +132,7 @@ static uint32_t make(struct draft *d, const struct cached *c, bool with_thread)
 	if (c->comm)
 		add_known_text(d, sl->process, c->comm);
 	else
-		add_text(d, sl->process, c->thread, sizeof(c->thread));
+		add_text(d, sl->process, c->comm_of_thread, sizeof(c->comm_of_thread));
 	add_known_text(d, sl->container, c->container);
 	if (c->gil & WIRE_PYTHON_HOLDS_GIL)
 		add_text(d, sl->gil, "holding", SIZE_MAX);
@@ -212,9 +214,24 @@ static uint32_t make_with_request(struct draft *d, const struct cached *c)
 	return labels;
 }
 
+/* The system has room for 15 characters of a name, and threads get their process's. */
+static void set_thread(struct cached *c, const struct processes *ps, const char *comm,
+		       const char *name)
+{
+	size_t len = strnlen(comm, sizeof(c->comm_of_thread));
+	bool is_cut = name && len == WIRE_COMM_LEN - 1 && !strncmp(comm, name, len), is_own;
+
+	memcpy(c->comm_of_thread, comm, len);
+	is_own = c->comm && strncmp(processes_string(ps, c->comm), comm, WIRE_COMM_LEN);
+	if (!name || (is_own && !is_cut))
+		memcpy(c->thread, comm, len);
+	else
+		strncpy(c->thread, name, sizeof(c->thread) - 1);
+}
+
 uint32_t sample_labels_get(struct sample_labels *sl, const struct queued_sample *q,
-			   const struct process *proc, const struct processes *ps, const char *task,
-			   enum budget_state state)
+			   const struct process *proc, const struct processes *ps,
+			   const struct sample_names *names, enum budget_state state)
 {
 	const struct wire_sample *s = q->sample;
 	struct cached *slot = &sl->cache[s->tid & (N_CACHED - 1)];
@@ -229,12 +246,12 @@ uint32_t sample_labels_get(struct sample_labels *sl, const struct queued_sample 
 	struct draft d = {
 		.sl = sl,
 		.ps = ps,
-		.task = task,
+		.task = names->task,
 		.span = q->span,
 		.is_new = state == BUDGET_FITS && (!sl->max || sl->used < sl->max),
 	};
 
-	memcpy(wanted.thread, s->comm, strnlen(s->comm, sizeof(wanted.thread)));
+	set_thread(&wanted, ps, s->comm, names->thread);
 	if (d.task || d.span) {
 		wanted.labels = make_with_request(&d, &wanted);
 		if (wanted.labels)

@@ -15,6 +15,7 @@
 #include <stdint.h>
 
 #include "bpf/budget.h"
+#include "bpf/sample_names.h"
 #include "bpf/sample_queue.h"
 
 struct process;
@@ -26,10 +27,12 @@ struct sample_labels;
    limit. */
 struct sample_labels *sample_labels_new(struct profile *p, size_t max);
 void sample_labels_free(struct sample_labels *sl);
-/* A label set of the profile; proc may be NULL. task: NULL for none. state: of the whole budget. */
+/* A label set of the profile; proc may be NULL. The runtime's name for the thread counts where the
+   system's says no more than the process's, or only how this one begins. state: of the whole
+   budget. */
 uint32_t sample_labels_get(struct sample_labels *sl, const struct queued_sample *q,
-			   const struct process *proc, const struct processes *ps, const char *task,
-			   enum budget_state state);
+			   const struct process *proc, const struct processes *ps,
+			   const struct sample_names *names, enum budget_state state);
 /* Samples that have fewer labels than they should. */
 uint64_t sample_labels_over_budget(const struct sample_labels *sl);
 

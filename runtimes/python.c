@@ -9,15 +9,18 @@
 #include "core/log.h"
 #include "core/mem.h"
 #include "core/profile.h"
+#include "runtimes/libc.h"
 #include "runtimes/process.h"
 #include "runtimes/process_table.h"
 #include "runtimes/python_asyncio.h"
 #include "runtimes/python_codes.h"
 #include "runtimes/python_image.h"
 #include "runtimes/python_merge.h"
+#include "runtimes/python_names.h"
 #include "runtimes/python_parents.h"
 #include "runtimes/python_proof.h"
 #include "runtimes/python_share.h"
+#include "runtimes/python_slots.h"
 #include "runtimes/python_spans.h"
 #include "runtimes/runtime.h"
 #include "symbolizer/object.h"
@@ -38,10 +41,12 @@ struct python {
 	uint8_t proof;	     /* enum python_proof: does the image's layout fit? */
 	uint8_t n_doubts;
 	struct python_part part;
+	bool is_musl; /* the C library, which is another one inside */
 	struct python_asyncio asyncio;
 	struct python_otel otel;
 	struct python_codes *codes;
 	struct python_parents *parents; /* NULL until somebody asks for them */
+	struct python_names names;
 };
 
 static void python_free(void *priv)
@@ -50,6 +55,7 @@ static void python_free(void *priv)
 
 	python_codes_free(py->codes);
 	python_parents_free(py->parents);
+	python_names_deinit(&py->names);
 	free(py);
 }
 
@@ -93,7 +99,10 @@ static void find_image(struct processes *ps, struct process *proc, struct python
 		py->image = python_images_get(ps->pythons, m->object);
 		py->bias = m->bias;
 	}
-	if (!py->image || !py->image->err)
+	if (!py->image)
+		return;
+	py->is_musl = libc_is_musl(proc);
+	if (!py->image->err)
 		return;
 	if (python_image_is_usable(py->image)) {
 		say(ps, proc, py,
@@ -118,6 +127,11 @@ static void set_walk(const struct python_layout *l, struct python_process *out)
 		.tstate_thread_id = l->thread.thread_id,
 		.tstate_frame = l->thread.frame ? l->thread.frame : l->thread.current_frame,
 		.tstate_cframe = l->thread.cframe,
+		.tstate_base = l->thread.base_frame,
+		.tstate_interp = l->thread.interp,
+		.tstate_next = l->thread.next,
+		.interp_next = l->interp.next,
+		.interp_threads = l->interp.threads_head,
 		.cframe_frame = l->cframe.current_frame,
 		.cframe_previous = l->cframe.previous,
 		.frame_len = l->frame.size,
@@ -136,47 +150,8 @@ static void set_walk(const struct python_layout *l, struct python_process *out)
 		.code_lines = l->code.linetable,
 		.anchor = anchors[l->chain],
 		.is_lasti = l->instr != PYTHON_INSTR_POINTER,
+		.has_gil = !l->is_free_threaded,
 	};
-}
-
-/* False: it depends on what the dynamic linker has not written yet. */
-static bool set_tls(struct process *proc, const struct python *py, const struct python_tls *tls,
-		    struct python_slot_at *out)
-{
-	uint64_t pair[2] = { 0 };
-	struct mem *mem;
-
-	if (tls->kind == PYTHON_TLS_STATIC)
-		*out = (struct python_slot_at){ (uint64_t)tls->offset, PYTHON_SLOT_STATIC, 0 };
-	if (tls->kind != PYTHON_TLS_MODULE)
-		return true;
-	mem = mem_live(proc->pid, &proc->patience);
-	if (mem && mem_read(mem, tls->pair + py->bias, pair, sizeof(pair)))
-		pair[0] = 0;
-	mem_free(mem);
-	if (!pair[0] || pair[0] > UINT32_MAX)
-		return false;
-	*out = (struct python_slot_at){ pair[1] + (uint64_t)tls->offset, PYTHON_SLOT_MODULE,
-					(uint32_t)pair[0] };
-	return true;
-}
-
-/* 3.6 keeps its state in variables of their own. */
-static bool set_slots(struct process *proc, const struct python *py, struct python_process *out)
-{
-	const struct python_image *image = py->image;
-	const struct python_layout *l = &image->layout;
-	bool is_old = PYTHON_MINOR(l->version) == 6;
-	uint64_t runtime = image->runtime + py->bias;
-	uint64_t key = is_old ? image->key + py->bias : runtime + l->runtime.tss_key;
-
-	if (is_old || l->runtime.tstate_current)
-		out->attached = (struct python_slot_at){ runtime + l->runtime.tstate_current,
-							 PYTHON_SLOT_HOLDER, 0 };
-	if (is_old ? image->key != 0 : l->runtime.tss_key != 0)
-		out->sticky = (struct python_slot_at){ key, PYTHON_SLOT_KEY, 0 };
-	return set_tls(proc, py, &image->attached, &out->attached) &&
-	       set_tls(proc, py, &image->sticky, &out->sticky);
 }
 
 /* True: something else is known of what the program imported than before. */
@@ -225,7 +200,7 @@ bool python_attach(struct processes *ps, struct process *proc, struct python_pro
 	if (!is_walked(py))
 		return false;
 	set_walk(&py->image->layout, out);
-	py->is_settled = set_slots(proc, py, out);
+	py->is_settled = python_slots_set(proc, py->image, py->bias, py->is_musl, out);
 	set_modules(proc, py, out);
 	return true;
 }
@@ -251,7 +226,7 @@ bool python_settles(struct processes *ps, struct process *proc)
 	if (!py || !is_walked(py) || proc->exit_time_ns)
 		return false;
 	if (py->is_settled || !python_steps_take(&py->part, PYTHON_STEPS_FETCH) ||
-	    !set_slots(proc, py, &walk)) {
+	    !python_slots_set(proc, py->image, py->bias, py->is_musl, &walk)) {
 		if (!look_at_modules(proc, py))
 			return false;
 	}
@@ -287,6 +262,18 @@ bool python_task_of(const struct process *proc, const struct wire_python_task *t
 	return python_task_label(task, &py->image->layout, &types, out);
 }
 
+const char *python_thread_name(struct processes *ps, struct process *proc, pid_t tid)
+{
+	struct python *py = proc->python;
+	struct python_names_source source;
+
+	if (!py || !is_walked(py))
+		return NULL;
+	source = (struct python_names_source){ &py->part, &py->image->layout,
+					       py->image->runtime + py->bias, py->is_musl };
+	return python_names_of(&py->names, ps, proc, &source, tid);
+}
+
 /* The stack that is being explained. */
 struct explained {
 	struct python *py;
@@ -311,7 +298,9 @@ static struct wire_frame python_frame(void *ctx, const struct wire_python_frame 
 {
 	struct explained *e = ctx;
 	uint32_t number = python_codes_number(e->py->codes, &e->source, f->addr, f->id);
+	int64_t position = python_position(e->source.layout, 0, f->position);
 
+	python_codes_visit(e->py->codes, &e->source, number, position);
 	return (struct wire_frame){ .addr = number + N_NOTES,
 				    .extra = f->position,
 				    .kind = WIRE_FRAME_PYTHON,
@@ -320,7 +309,7 @@ static struct wire_frame python_frame(void *ctx, const struct wire_python_frame 
 
 static void count_memory(struct process *proc, const struct python *py)
 {
-	proc->python_memory = sizeof(*py);
+	proc->python_memory = sizeof(*py) + py->names.cap * sizeof(*py->names.items);
 	if (py->codes)
 		proc->python_memory += python_codes_memory(py->codes);
 	if (py->parents)
@@ -397,6 +386,8 @@ size_t python_explain(const struct runtime_env *env, struct process *proc,
 		out[n_out++] = note(python->end == PYTHON_TRUNCATED ? NOTE_TRUNCATED : NOTE_BROKEN);
 	mem_free(e.source.mem);
 	count_memory(proc, e.py);
+	proc->python_memory = sizeof(*e.py) + python_codes_memory(e.py->codes) +
+			      e.py->names.cap * sizeof(*e.py->names.items);
 	return n_out;
 }
 

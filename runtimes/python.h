@@ -9,6 +9,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <sys/types.h>
 
 #include "bpf/weft.h"
 #include "unwinders/python_walk.h"
@@ -40,6 +41,10 @@ void python_count(struct processes *ps, uint64_t *counters);
    "…". False: it is no name. */
 bool python_task_of(const struct process *proc, const struct wire_python_task *task,
 		    char out[PYTHON_TASK_LABEL_MAX]);
+
+/* What `threading` calls a thread that was sampled, of a process in which python_explain() found
+   Python; NULL: nothing, or the default of the main thread. */
+const char *python_thread_name(struct processes *ps, struct process *proc, pid_t tid);
 
 /* Puts the Python frames of a sample between the native ones, as frames that runtime_python knows.
    Returns how many were written to out, at most max; 0: there is no interpreter. */

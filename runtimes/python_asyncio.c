@@ -33,7 +33,7 @@ void python_asyncio_learn(struct python_asyncio *a, const struct python_layout *
 bool python_asyncio_is_due(const struct python_asyncio *a, const struct python_layout *l,
 			   uint64_t now_ns)
 {
-	return has_dict(l) && !l->is_free_threaded && python_look_is_due(&a->look, now_ns);
+	return has_dict(l) && python_look_is_due(&a->look, now_ns);
 }
 
 /* The dict that the C half uses, of the module itself: asyncio.tasks has another one until it has
@@ -76,6 +76,7 @@ void python_asyncio_set(const struct python_asyncio *a, struct python_process *o
 	out->gen_qualname = at->gen.qualname;
 	out->frame_gen = at->frame.gen;
 	out->gen_frame = at->gen.iframe;
+	out->dict_keys = PYTHON_DICT_KEYS + at->head;
 	out->keys_entries = at->keys.indices;
 	out->keys_count = at->keys.n_entries;
 	out->has_log2_keys = at->gen.iframe != 0; /* both came with 3.11 */

@@ -152,7 +152,7 @@ static uint64_t awaited(struct python_heap *h, const struct generator *g)
 static uint64_t unwrapped(struct python_heap *h, uint64_t object)
 {
 	for (int i = 0; i < 4 && python_kind(h, object) == PYTHON_AWAIT_WRAPPER; i++)
-		object = python_word(h, object + PYTHON_FIRST_FIELD);
+		object = python_field(h, object, PYTHON_FIRST_FIELD);
 	return object;
 }
 
@@ -161,7 +161,7 @@ static void set_leaf(struct python_heap *h, struct python_await_chain *c, uint64
 	enum python_kind kind = python_kind(h, object);
 
 	if (kind == PYTHON_FUTURE_ITER) {
-		object = python_word(h, object + PYTHON_FIRST_FIELD);
+		object = python_field(h, object, PYTHON_FIRST_FIELD);
 		kind = python_kind(h, object);
 	}
 	c->leaf = object;

@@ -101,27 +101,34 @@ int python_code_identify(struct mem *m, const struct python_layout *l, uint64_t 
 	return err;
 }
 
-/* struct { ssize_t size; char *entries[size]; }. Best effort: without them, frames of threads that
- * run copies have no line. */
-static void read_copies(struct mem *m, const struct python_layout *l, uint64_t addr,
-			struct python_code *c)
+/* struct { ssize_t size; char *entries[size]; }, with NULL for threads that did not run the code.
+   Best effort: without them, frames of threads that run copies have no line. */
+void python_code_read_copies(struct mem *m, const struct python_layout *l, uint64_t addr,
+			     struct python_code *c)
 {
 	SCOPED(free) uint32_t *copies = NULL;
+	SCOPED(free) uint8_t *bytes = NULL;
 	uint64_t array, n;
+	struct reader r;
+	size_t n_copies = 0;
 
-	if (!l->code.tlbc || read_word(m, addr + l->code.tlbc, &array) < 0 ||
-	    read_word(m, array, &n) < 0 || n > PYTHON_MAX_COPIES)
+	if (!l->code.tlbc || read_word(m, addr + l->code.tlbc, &array) < 0 || !array ||
+	    read_word(m, array, &n) < 0 || !n || n > PYTHON_MAX_COPIES)
 		return;
-	copies = calloc(n ? n : 1, sizeof(*copies));
-	for (uint64_t i = 0; copies && i < n; i++) {
-		uint64_t copy;
+	bytes = malloc(n * 8);
+	copies = calloc(n, sizeof(*copies));
+	if (!bytes || !copies || mem_read(m, array + 8, bytes, n * 8) < 0)
+		return;
+	reader_init(&r, bytes, n * 8);
+	while (!reader_at_end(&r)) {
+		uint64_t copy = reader_u64(&r, "copy");
 
-		if (read_word(m, array + 8 + 8 * i, &copy) < 0)
-			return;
-		copies[i] = (uint32_t)(copy - (addr + l->code.code));
+		if (copy)
+			copies[n_copies++] = (uint32_t)(copy - (addr + l->code.code));
 	}
-	c->n_copies = copies ? n : 0;
+	free(c->copies);
 	c->copies = TAKE(copies);
+	c->n_copies = n_copies;
 }
 
 /* Everything that hangs from the head; only the name has to be there. */
@@ -163,7 +170,7 @@ int python_code_read(struct mem *m, const struct python_layout *l, uint64_t addr
 		python_code_deinit(&c);
 		return err;
 	}
-	read_copies(m, l, addr, &c);
+	python_code_read_copies(m, l, addr, &c);
 	c.code_len = h.code_len;
 	c.first_line = (int)h.first_line;
 	c.flags = h.flags;
@@ -193,6 +200,11 @@ static int64_t own_position(const struct python_code *c, int64_t position)
 			return own;
 	}
 	return -1;
+}
+
+bool python_code_has(const struct python_code *c, int64_t position)
+{
+	return position < 0 || own_position(c, position) >= 0;
 }
 
 int python_code_line(const struct python_layout *l, const struct python_code *c, int64_t position,

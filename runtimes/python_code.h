@@ -3,6 +3,7 @@
 #ifndef RUNTIMES_PYTHON_CODE_H
 #define RUNTIMES_PYTHON_CODE_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -45,6 +46,10 @@ void python_code_deinit(struct python_code *c);
 /* What python_code_read() would say as .identity, for far less; errors as of it. */
 int python_code_identify(struct mem *m, const struct python_layout *l, uint64_t addr,
 			 uint32_t *identity);
+/* The copies again, to which every thread that comes to run the code adds one. c stays as it is
+   when they cannot be read. */
+void python_code_read_copies(struct mem *m, const struct python_layout *l, uint64_t addr,
+			     struct python_code *c);
 
 /* A frame's position for python_code_line(): instr is its frame.instr, code the address of its
    code. A thread's copy of the code is anywhere. */
@@ -54,6 +59,9 @@ static inline int64_t python_position(const struct python_layout *l, uint64_t co
 		return (int64_t)(instr - (code + l->code.code));
 	return (int64_t)(int32_t)instr * (l->instr == PYTHON_INSTR_UNITS ? 2 : 1);
 }
+
+/* Is a position in the code, or in a copy that is known? */
+bool python_code_has(const struct python_code *c, int64_t position);
 
 /* The line of a frame with this code at python_position(), of which 32 bits are enough where it is
    not negative. Errors as of python_line(); -ENOENT also when that is not in the code. */

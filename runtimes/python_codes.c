@@ -10,6 +10,7 @@
 
 #define MAX_CODES (1u << 16)
 #define MAX_LINES (256u << 10) /* of one of them: larger tables are of machine-made modules */
+#define MAX_MISSES 64	/* positions in no copy of the code, since the last one that was found */
 #define MAX_TRIES 4	/* to read one: it may not have been in memory, or changed meanwhile */
 #define QUALNAME_LEN 64 /* bytes for each function that is remembered for its name, about */
 
@@ -17,7 +18,7 @@ struct known_code {
 	uint64_t addr;
 	uint32_t identity;
 	bool is_read;
-	uint8_t n_tries;
+	uint8_t n_tries, n_misses;
 	struct python_code code; /* when it is read */
 };
 
@@ -228,6 +229,27 @@ uint32_t python_codes_number(struct python_codes *codes, struct python_code_sour
 	}
 	read_code(codes, source, &codes->items[*slot - 1]);
 	return *slot;
+}
+
+void python_codes_visit(struct python_codes *codes, struct python_code_source *source,
+			uint32_t number, int64_t position)
+{
+	struct known_code *known = number - 1 < codes->n ? &codes->items[number - 1] : NULL;
+	size_t before;
+
+	if (!known || !known->is_read || !source->layout->code.tlbc ||
+	    known->n_misses == MAX_MISSES || python_code_has(&known->code, position))
+		return;
+	if (!python_steps_take(codes->part, PYTHON_STEPS_FETCH))
+		return;
+	if (!source->mem && source->pid)
+		source->mem = mem_live(source->pid, source->patience);
+	if (!source->mem)
+		return;
+	before = known->code.n_copies;
+	python_code_read_copies(source->mem, source->layout, known->addr, &known->code);
+	codes->len += (known->code.n_copies - before) * sizeof(*known->code.copies);
+	known->n_misses = python_code_has(&known->code, position) ? 0 : known->n_misses + 1;
 }
 
 const struct python_code *python_codes_get(const struct python_codes *codes, uint64_t number)

@@ -39,6 +39,10 @@ void python_codes_free(struct python_codes *codes);
 /* From 1; 0: it could not be read in the first place (identity 0), or there are too many. */
 uint32_t python_codes_number(struct python_codes *codes, struct python_code_source *source,
 			     uint64_t addr, uint32_t identity);
+/* A frame is at this python_position() of it. In free-threaded builds that may be in a copy of the
+   code that a thread made since it was read: then they are read again. */
+void python_codes_visit(struct python_codes *codes, struct python_code_source *source,
+			uint32_t number, int64_t position);
 /* NULL: it could not be read so far, or there is no such number. Valid until the next number is
    asked for. */
 const struct python_code *python_codes_get(const struct python_codes *codes, uint64_t number);

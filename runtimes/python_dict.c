@@ -72,10 +72,10 @@ static void each_entry(struct python_heap *h, uint64_t keys, uint64_t values, en
 
 void python_dict_each(struct python_heap *h, uint64_t dict, entry_fn *fn, void *ctx)
 {
-	uint64_t values = python_word(h, dict + PYTHON_DICT_VALUES);
+	uint64_t values = python_field(h, dict, PYTHON_DICT_VALUES);
 
 	if (python_kind(h, dict) == PYTHON_DICT)
-		each_entry(h, python_word(h, dict + PYTHON_DICT_KEYS),
+		each_entry(h, python_field(h, dict, PYTHON_DICT_KEYS),
 			   values ? values + h->at.keys.values : 0, fn, ctx);
 }
 
@@ -108,8 +108,8 @@ uint64_t python_dict_get(struct python_heap *h, uint64_t dict, const char *key)
 void python_set_each(struct python_heap *h, uint64_t set, bool (*fn)(void *ctx, uint64_t element),
 		     void *ctx)
 {
-	uint64_t mask = python_word(h, set + PYTHON_SET_MASK);
-	uint64_t table = python_word(h, set + PYTHON_SET_TABLE);
+	uint64_t mask = python_field(h, set, PYTHON_SET_MASK);
+	uint64_t table = python_field(h, set, PYTHON_SET_TABLE);
 
 	if (python_kind(h, set) != PYTHON_SET || !table || mask > PYTHON_MAX_ITEMS * 4)
 		return;
@@ -125,7 +125,7 @@ void python_set_each(struct python_heap *h, uint64_t set, bool (*fn)(void *ctx, 
 static void managed_attribute(struct wanted *w, uint64_t object, uint64_t type)
 {
 	struct python_heap *h = w->heap;
-	uint64_t word = python_word(h, object - 24), values = 0, dict = word;
+	uint64_t word = python_word(h, object - h->at.object.managed_dict), values = 0, dict = word;
 	unsigned int minor = PYTHON_MINOR(h->layout->version);
 
 	if (minor == 11)
@@ -173,6 +173,6 @@ uint64_t python_module_dict(struct python_heap *h, uint64_t modules, const char 
 {
 	uint64_t module = python_dict_get(h, modules, name);
 
-	return python_kind(h, module) == PYTHON_MODULE ? python_word(h, module + PYTHON_MODULE_DICT)
+	return python_kind(h, module) == PYTHON_MODULE ? python_field(h, module, PYTHON_MODULE_DICT)
 						       : 0;
 }

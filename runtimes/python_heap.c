@@ -109,6 +109,17 @@ uint8_t python_byte(struct python_heap *h, uint64_t addr)
 	return read_some(h, addr, &byte, 1) ? byte : 0;
 }
 
+/* Free-threaded builds count what the thread that made it has apart from what others have, whose
+   count is above two bits of flags. */
+bool python_is_referenced(struct python_heap *h, uint64_t object)
+{
+	uint64_t behind = object + h->layout->object.type;
+
+	if (!h->layout->is_free_threaded)
+		return python_int(h, behind - 8) != 0;
+	return python_int(h, behind - 12) || (int64_t)python_word(h, behind - 8) >> 2 > 0;
+}
+
 /* A C string, cut at the end of out or where it cannot be read any more. */
 static void read_name(struct python_heap *h, uint64_t addr, char *out, size_t size)
 {
@@ -166,7 +177,7 @@ static enum python_kind kind_of_type(struct python_heap *h, uint64_t type)
 		if (kind != PYTHON_OTHER)
 			return kind;
 		memcpy(below, name, sizeof(below));
-		type = python_word(h, type + PYTHON_TYPE_BASE);
+		type = python_field(h, type, PYTHON_TYPE_BASE);
 	}
 	return PYTHON_OTHER;
 }
@@ -260,7 +271,7 @@ size_t python_items(struct python_heap *h, uint64_t object, enum python_kind kin
 	uint64_t n = 0;
 
 	if (kind == PYTHON_LIST)
-		n = python_word(h, object + PYTHON_LIST_SIZE);
+		n = python_field(h, object, PYTHON_LIST_SIZE);
 	if (kind == PYTHON_TUPLE)
 		n = python_word(h, object + h->layout->tuple.size);
 	return n < PYTHON_MAX_ITEMS ? n : PYTHON_MAX_ITEMS;
@@ -271,6 +282,6 @@ uint64_t python_item(struct python_heap *h, uint64_t object, enum python_kind ki
 	uint64_t items = object + h->layout->tuple.items;
 
 	if (kind == PYTHON_LIST)
-		items = python_word(h, object + PYTHON_LIST_ITEMS);
+		items = python_field(h, object, PYTHON_LIST_ITEMS);
 	return items ? python_word(h, items + 8 * i) : 0;
 }

@@ -72,6 +72,13 @@ void python_heap_deinit(struct python_heap *h);
 uint64_t python_word(struct python_heap *h, uint64_t addr);
 uint32_t python_int(struct python_heap *h, uint64_t addr);
 uint8_t python_byte(struct python_heap *h, uint64_t addr);
+/* A word of an object; at: as builds with a GIL have it, such as PYTHON_LIST_SIZE. */
+static inline uint64_t python_field(struct python_heap *h, uint64_t object, uint64_t at)
+{
+	return python_word(h, object + at + h->at.head);
+}
+/* Does anybody refer to it? What was freed keeps its type until its place is used again. */
+bool python_is_referenced(struct python_heap *h, uint64_t object);
 
 enum python_kind python_kind(struct python_heap *h, uint64_t object);
 static inline bool python_kind_is_future(enum python_kind kind)

@@ -4,7 +4,7 @@
  * containers, generators, functions, and the futures and tasks of asyncio's C half. Offsets in
  * bytes, made from the debug information of real interpreters; nothing says them in the process,
  * but for what asyncio says of itself from 3.14 on (section .AsyncioDebug). 0: there is no such
- * field.
+ * field. In free-threaded builds every object begins with a longer head, and is the same behind it.
  */
 #ifndef RUNTIMES_PYTHON_HEAP_LAYOUT_H
 #define RUNTIMES_PYTHON_HEAP_LAYOUT_H
@@ -14,7 +14,8 @@
 
 #include "runtimes/python_layout.h"
 
-/* The same in all versions. */
+/* The same in all versions, behind the head of objects as it is in builds with a GIL: to be read by
+   python_field() (runtimes/python_heap.h). */
 enum {
 	PYTHON_LIST_SIZE = 16,
 	PYTHON_LIST_ITEMS = 24, /* a pointer */
@@ -36,6 +37,11 @@ enum {
 };
 
 struct python_heap_layout {
+	uint16_t
+		head; /* bytes by which the heads of objects are longer than in builds with a GIL */
+	struct {
+		uint16_t managed_dict; /* from 3.11: so far before an object is its dict */
+	} object;
 	struct {
 		uint16_t cached_keys; /* of heap types: the names of their instances' attributes */
 	} type;
@@ -82,8 +88,8 @@ struct python_heap_layout {
 
 #define PYTHON_FUTURE_LOOP 16
 
-/* -ENOTSUP: 3.6, which keeps its tasks where nobody finds them, something newer than this program,
-   or a free-threaded build, whose objects are longer. */
+/* -ENOTSUP: 3.6, which keeps its tasks where nobody finds them, or something newer than this
+   program. */
 int python_heap_layout_of(const struct python_layout *l, struct python_heap_layout *out);
 
 /* Takes what the section .AsyncioDebug says, from 3.14 on. -EBADMSG: that cannot be. */

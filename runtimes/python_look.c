@@ -25,7 +25,7 @@ static uint64_t modules_of(struct python_heap *h, uint64_t interp)
 
 	for (int i = 0; interp && i < PYTHON_LOOK_INTERPS; i++) {
 		uint64_t modules = python_word(h, interp + h->layout->interp.modules);
-		uint64_t n = modules ? python_word(h, modules + DICT_USED) : 0;
+		uint64_t n = modules ? python_field(h, modules, DICT_USED) : 0;
 
 		sum = (sum ^ modules ^ n << 48) * UINT64_C(0x9e3779b97f4a7c15);
 		interp = python_word(h, interp + h->layout->interp.next);

@@ -84,7 +84,7 @@ static void search_closure(struct name_search *s, uint64_t function)
 
 	for (size_t i = 0; i < n && h->n_left; i++) {
 		uint64_t cell = python_item(h, cells, PYTHON_TUPLE, i);
-		uint64_t value = cell ? python_word(h, cell + PYTHON_FIRST_FIELD) : 0;
+		uint64_t value = cell ? python_field(h, cell, PYTHON_FIRST_FIELD) : 0;
 
 		if (value && python_kind(h, cell) == PYTHON_CELL &&
 		    python_kind(h, value) == PYTHON_FUNCTION)
@@ -194,7 +194,7 @@ static bool search_module(void *ctx, uint64_t key, uint64_t module)
 
 	(void)key;
 	if (python_kind(s->heap, module) == PYTHON_MODULE)
-		python_dict_each(s->heap, python_word(s->heap, module + PYTHON_MODULE_DICT),
+		python_dict_each(s->heap, python_field(s->heap, module, PYTHON_MODULE_DICT),
 				 search_entry, s);
 	return s->heap->n_left != 0;
 }

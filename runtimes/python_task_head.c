@@ -43,7 +43,7 @@ struct python_task_head python_task_head(struct python_heap *h, uint64_t task)
 	} else {
 		head.coro = python_word(h, task + h->at.task.coro);
 		head.waiter = python_word(h, task + h->at.task.waiter);
-		head.loop = python_word(h, task + PYTHON_FUTURE_LOOP);
+		head.loop = python_field(h, task, PYTHON_FUTURE_LOOP);
 		head.name = h->at.task.name ? python_word(h, task + h->at.task.name) : 0;
 	}
 	head.is_done = is_done(h, task);

@@ -34,7 +34,7 @@ static bool collect_reference(void *ctx, uint64_t element)
 
 	if (python_kind(c->heap, element) != PYTHON_WEAKREF)
 		return true;
-	return collect_task(ctx, python_word(c->heap, element + PYTHON_FIRST_FIELD));
+	return collect_task(ctx, python_field(c->heap, element, PYTHON_FIRST_FIELD));
 }
 
 /* A circle of nodes that are parts of tasks, from and to a head that is none. */
@@ -128,7 +128,7 @@ static uint64_t loop_in_dict(struct python_heap *h, uint64_t thread, const struc
 	if (loop && !is_known(known, loop))
 		loop = python_kind(h, loop) == PYTHON_TUPLE
 			       ? python_item(h, loop, PYTHON_TUPLE, 0)
-			       : python_word(h, loop + PYTHON_FIRST_FIELD);
+			       : python_field(h, loop, PYTHON_FIRST_FIELD);
 	return loop && is_known(known, loop) ? loop : 0;
 }
 

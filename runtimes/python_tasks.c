@@ -41,8 +41,7 @@ struct reading {
  */
 static bool is_gone(struct python_heap *h, uint64_t addr)
 {
-	return !python_kind_is_task(python_kind(h, addr)) ||
-	       !python_int(h, addr + h->layout->object.type - 8);
+	return !python_kind_is_task(python_kind(h, addr)) || !python_is_referenced(h, addr);
 }
 
 static bool is_running(const struct reading *r)
@@ -57,10 +56,10 @@ static bool is_no_coroutine(struct python_heap *h, uint64_t coro)
 	enum python_kind kind = python_kind(h, coro);
 	uint64_t type = coro ? python_word(h, coro + h->layout->object.type) : 0;
 
-	if (!type || !python_int(h, coro + h->layout->object.type - 8))
+	if (!type || !python_is_referenced(h, coro))
 		return true;
 	if (kind == PYTHON_OTHER)
-		return !python_word(h, type + PYTHON_TYPE_AS_ASYNC);
+		return !python_field(h, type, PYTHON_TYPE_AS_ASYNC);
 	return !python_kind_is_generator(kind);
 }
 

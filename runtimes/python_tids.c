@@ -9,9 +9,7 @@
 #include "core/array.h"
 #include "core/scoped.h"
 #include "runtimes/procfs.h"
-
-/* Of glibc's struct pthread on x86-64, from 2.4 on; the value is checked against /proc. */
-#define PTHREAD_TID 0x2d0
+#include "unwinders/arch.h"
 
 static int by_inner(const void *a, const void *b)
 {
@@ -57,10 +55,8 @@ pid_t python_tid(const struct python_tids *ts, struct python_heap *h, uint64_t t
 
 	if (h->layout->thread.native_thread_id)
 		inner = python_word(h, thread + h->layout->thread.native_thread_id);
-#ifdef __x86_64__
-	else
+	else /* checked against /proc */
 		inner = python_int(h, thread_id + PTHREAD_TID);
-#endif
 	if (inner > INT32_MAX)
 		return 0;
 	n = ARRAY_COUNT_UP_TO(ts->items, ts->n, inner, (pid_t)inner);

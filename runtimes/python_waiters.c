@@ -94,7 +94,7 @@ static void follow_closure(struct search *s, uint64_t function, enum python_via 
 	for (size_t i = 0; i < n && i < MAX_CELLS; i++) {
 		uint64_t cell = python_item(h, closure, PYTHON_TUPLE, i);
 		uint64_t value = python_kind(h, cell) == PYTHON_CELL
-					 ? python_word(h, cell + PYTHON_FIRST_FIELD)
+					 ? python_field(h, cell, PYTHON_FIRST_FIELD)
 					 : 0;
 
 		if (python_kind_is_future(python_kind(h, value)))
@@ -119,9 +119,9 @@ static void decode_function(struct search *s, uint64_t function)
 static void decode_partial(struct search *s, uint64_t partial)
 {
 	struct python_heap *h = s->heap;
-	uint64_t args = python_word(h, partial + PYTHON_PARTIAL_ARGS), waiter;
+	uint64_t args = python_field(h, partial, PYTHON_PARTIAL_ARGS), waiter;
 
-	if (!is_named(h, python_word(h, partial + PYTHON_PARTIAL_FUNCTION), "_release_waiter") ||
+	if (!is_named(h, python_field(h, partial, PYTHON_PARTIAL_FUNCTION), "_release_waiter") ||
 	    python_kind(h, args) != PYTHON_TUPLE || !python_items(h, args, PYTHON_TUPLE))
 		return;
 	waiter = python_item(h, args, PYTHON_TUPLE, 0);
@@ -132,8 +132,8 @@ static void decode_partial(struct search *s, uint64_t partial)
 static void decode_method(struct search *s, uint64_t method)
 {
 	struct python_heap *h = s->heap;
-	uint64_t function = python_word(h, method + PYTHON_METHOD_FUNCTION);
-	uint64_t self = python_word(h, method + PYTHON_METHOD_SELF);
+	uint64_t function = python_field(h, method, PYTHON_METHOD_FUNCTION);
+	uint64_t self = python_field(h, method, PYTHON_METHOD_SELF);
 
 	if (is_named(h, function, "TaskGroup._on_task_done"))
 		add_task(s, python_attribute(h, self, "_parent_task"), PYTHON_VIA_TASK_GROUP);
@@ -144,7 +144,7 @@ static void decode_method(struct search *s, uint64_t method)
 static bool wakes_up(struct python_heap *h, uint64_t builtin)
 {
 	static const char wakeup[] = "TaskWakeupMethWrapper", name[] = "task_wakeup";
-	uint64_t definition = python_word(h, builtin + BUILTIN_DEFINITION);
+	uint64_t definition = python_field(h, builtin, BUILTIN_DEFINITION);
 	uint64_t text = definition ? python_word(h, definition) : 0;
 	char buf[sizeof(wakeup)] = { 0 };
 
@@ -162,11 +162,11 @@ static void decode(struct search *s, uint64_t callback)
 
 	switch (python_kind(h, callback)) {
 	case PYTHON_WAKEUP:
-		add_task(s, python_word(h, callback + PYTHON_FIRST_FIELD), s->via);
+		add_task(s, python_field(h, callback, PYTHON_FIRST_FIELD), s->via);
 		break;
 	case PYTHON_BUILTIN:
 		if (wakes_up(h, callback))
-			add_task(s, python_word(h, callback + PYTHON_BUILTIN_SELF), s->via);
+			add_task(s, python_field(h, callback, PYTHON_BUILTIN_SELF), s->via);
 		break;
 	case PYTHON_FUNCTION:
 		decode_function(s, callback);

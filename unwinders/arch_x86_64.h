@@ -71,8 +71,14 @@
 #define PTHREAD_BLOCKS 0x510
 #define PTHREAD_BLOCK_KEYS 32
 #define PTHREAD_KEYS_MAX 1024
-#define TLS_VECTOR 8 /* its dtv */
+#define PTHREAD_TID 0x2d0 /* int; from 2.4 on */
+#define TLS_VECTOR 8	  /* its dtv */
 #define TLS_VECTOR_ENTRY 16
+/* musl's: all values in one array, a pointer each; the same for modules. 1.1.10 to 1.2.5. */
+#define MUSL_TID 0x30
+#define MUSL_SPECIFIC 0x80
+#define MUSL_KEYS_MAX 128
+#define MUSL_TLS_VECTOR_ENTRY 8
 
 /* What a signal handler returns to: mov $15 (rt_sigreturn), %rax; syscall. */
 #define TRAMPOLINE_LEN 9

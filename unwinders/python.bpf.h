@@ -48,12 +48,25 @@ static __always_inline __u64 python_specific(__u64 thread, __u64 key_at)
 	return block ? python_read_pointer(block + key % PTHREAD_BLOCK_KEYS * 16 + 8) : 0;
 }
 
-/* __tls_get_addr(), glibc's way, of memory that is there already: the thread's vector has a pointer
-   for each module, or -1. */
-static __always_inline __u64 python_in_module(__u64 thread, const struct python_slot_at *slot)
+/* musl's way. */
+static __always_inline __u64 python_musl_specific(__u64 thread, __u64 key_at)
+{
+	__u32 key = 0;
+	__u64 values;
+
+	if (read_user(key_at, &key, sizeof(key)) || key >= MUSL_KEYS_MAX)
+		return 0;
+	values = python_read_pointer(thread + MUSL_SPECIFIC);
+	return values ? python_read_pointer(values + key * 8) : 0;
+}
+
+/* __tls_get_addr(), of memory that is there already: the thread's vector has a pointer for each
+   module, in glibc or -1. */
+static __always_inline __u64 python_in_module(__u64 thread, const struct python_slot_at *slot,
+					      __u32 entry_len)
 {
 	__u64 vector = python_read_pointer(thread + TLS_VECTOR);
-	__u64 block = vector ? python_read_pointer(vector + TLS_VECTOR_ENTRY * slot->module) : 0;
+	__u64 block = vector ? python_read_pointer(vector + (__u64)entry_len * slot->module) : 0;
 
 	return block && block + 1 ? python_read_pointer(block + slot->where) : 0;
 }
@@ -62,7 +75,9 @@ static __always_inline __u64 python_in_module(__u64 thread, const struct python_
 static __always_inline __u64 python_slot_read(const struct python_slot_at *slot, __u64 thread)
 {
 	if (slot->kind == PYTHON_SLOT_MODULE)
-		return python_in_module(thread, slot);
+		return python_in_module(thread, slot, TLS_VECTOR_ENTRY);
+	if (slot->kind == PYTHON_SLOT_MUSL_MODULE)
+		return python_in_module(thread, slot, MUSL_TLS_VECTOR_ENTRY);
 	return slot->kind == PYTHON_SLOT_STATIC ? python_read_pointer(thread + slot->where) : 0;
 }
 
@@ -79,30 +94,85 @@ static __always_inline __u64 python_tstate_in(const struct python_process *p,
 		return tstate;
 	case PYTHON_SLOT_KEY:
 		return python_specific(thread, slot->where);
+	case PYTHON_SLOT_MUSL_KEY:
+		return python_musl_specific(thread, slot->where);
 	default:
 		return python_slot_read(slot, thread);
 	}
+}
+
+/* Finds the innermost frame of a thread state. False: it has none. */
+static __always_inline int python_enter(struct python_walk *w, const struct python_process *p,
+					__u64 tstate)
+{
+	w->is_anchor_due = 0;
+	w->cframe = w->base = 0;
+	if (p->tstate_cframe)
+		w->cframe = python_read_pointer(tstate + p->tstate_cframe);
+	if (p->tstate_base)
+		w->base = python_read_pointer(tstate + p->tstate_base);
+	if (p->tstate_frame)
+		w->frame = python_read_pointer(tstate + p->tstate_frame);
+	else
+		w->frame = w->cframe ? python_read_pointer(w->cframe + p->cframe_frame) : 0;
+	if (w->frame == w->base)
+		w->frame = 0;
+	return w->frame != 0;
 }
 
 /* Finds the thread's innermost frame. False: the thread runs no Python. */
 static __always_inline int python_begin(struct python_walk *w, const struct python_process *p,
 					__u64 thread)
 {
-	w->is_anchor_due = w->n_faults = 0;
-	w->cframe = 0;
+	w->n_faults = 0;
+	w->thread = thread;
+	w->interp = w->next_tstate = 0;
 	w->tstate = python_tstate_in(p, &p->attached, thread);
 	w->is_attached = w->tstate != 0;
 	if (!w->tstate)
 		w->tstate = python_tstate_in(p, &p->sticky, thread);
-	if (!w->tstate)
+	return w->tstate && python_enter(w, p, w->tstate);
+}
+
+/* Is the thread in another interpreter than the main one, so that it may have frames there too? */
+static __always_inline int python_is_inner(const struct python_walk *w,
+					   const struct python_process *p)
+{
+	__u64 interp;
+
+	if (!p->interpreters)
 		return 0;
-	if (p->tstate_cframe)
-		w->cframe = python_read_pointer(w->tstate + p->tstate_cframe);
-	if (p->tstate_frame)
-		w->frame = python_read_pointer(w->tstate + p->tstate_frame);
-	else
-		w->frame = w->cframe ? python_read_pointer(w->cframe + p->cframe_frame) : 0;
-	return w->frame != 0;
+	interp = python_read_pointer(w->tstate + p->tstate_interp);
+	return interp && interp != python_read_pointer(p->interpreters + 8);
+}
+
+/*
+ * After the frames of one interpreter: those that the same thread has in others, which called it.
+ * Interpreters are listed newest first, which is the order in which they stand on the stack but for
+ * odd programs. False: there are none (any more).
+ */
+static __always_inline int python_outer(struct python_walk *w, const struct python_process *p)
+{
+	if (!w->interp && !python_is_inner(w, p))
+		return 0;
+	for (int i = 0; i < PYTHON_OUTER_MAX; i++) {
+		__u64 tstate = w->next_tstate;
+
+		if (!tstate) {
+			w->interp = python_read_pointer(w->interp ? w->interp + p->interp_next
+								  : p->interpreters);
+			if (!w->interp)
+				return 0;
+			w->next_tstate = python_read_pointer(w->interp + p->interp_threads);
+			continue;
+		}
+		w->next_tstate = python_read_pointer(tstate + p->tstate_next);
+		if (tstate != w->tstate &&
+		    python_read_pointer(tstate + p->tstate_thread_id) == w->thread &&
+		    python_enter(w, p, tstate))
+			return 1;
+	}
+	return 0;
 }
 
 /* An anchor's entry: where on the C stack the activation of the frames before it is. */
@@ -240,6 +310,8 @@ static __always_inline int python_step(struct python_walk *w, const struct pytho
 	w->frame = PYTHON_AT(bytes, __u64, p->frame_previous);
 	if (w->frame == frame)
 		return PYTHON_BROKEN;
+	if (w->frame == w->base)
+		w->frame = 0;
 	owner = p->frame_owner ? PYTHON_AT(bytes, __u8, p->frame_owner) : 0;
 	if (owner > PYTHON_WALK_LAST_OWNER)
 		return PYTHON_BROKEN;

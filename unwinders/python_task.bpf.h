@@ -12,7 +12,6 @@
 #include "unwinders/python.bpf.h"
 #include "unwinders/python_task.h"
 
-#define PYTHON_DICT_KEYS_AT 32
 #define PYTHON_KEYS_SIZE_AT 8 /* a word; from 3.11 on bytes: log2 of the size, of bytes, kind */
 #define PYTHON_KEYS_HEAD 40
 #define PYTHON_KEYS_MAX_LOG2 24
@@ -51,7 +50,7 @@ static __always_inline __u64 python_last_entries(struct python_tasks *t,
 						 const struct python_process *p,
 						 __u8 bytes[PYTHON_FRAME_MAX])
 {
-	__u64 keys = python_read_pointer(p->current_tasks + PYTHON_DICT_KEYS_AT);
+	__u64 keys = python_read_pointer(p->current_tasks + p->dict_keys);
 	__u64 indices, count, n, len;
 
 	if (!keys || read_user(keys, bytes, PYTHON_KEYS_HEAD))

@@ -14,14 +14,19 @@
 #include "unwinders/python_span.h"
 
 #define PYTHON_FRAME_MAX 128 /* bytes of a frame that are read at once */
+/* Interpreters and threads that are asked for frames of a thread that is in a sub-interpreter: some
+   40 us of a sample that has to ask so many. */
+#define PYTHON_OUTER_MAX 128
 
 /* Where a thread finds its own thread state. */
 enum python_slot {
 	PYTHON_SLOT_NONE,
-	PYTHON_SLOT_HOLDER, /* *where: of whoever holds the GIL, so it may be another thread's */
-	PYTHON_SLOT_KEY,    /* pthread_getspecific(): where is of its key, an int */
-	PYTHON_SLOT_STATIC, /* *(thread pointer + where) */
-	PYTHON_SLOT_MODULE, /* the same, from where the thread has the variables of a module */
+	PYTHON_SLOT_HOLDER,   /* *where: of whoever holds the GIL, so it may be another thread's */
+	PYTHON_SLOT_KEY,      /* pthread_getspecific(): where is of its key, an int */
+	PYTHON_SLOT_STATIC,   /* *(thread pointer + where) */
+	PYTHON_SLOT_MODULE,   /* the same, from where the thread has the variables of a module */
+	PYTHON_SLOT_MUSL_KEY, /* as KEY and MODULE, where the C library is musl */
+	PYTHON_SLOT_MUSL_MODULE,
 };
 
 /* What on the C stack a Python frame can be told to belong to: the anchor. */
@@ -41,9 +46,15 @@ struct python_slot_at {
 struct python_process {
 	__u64 vdso;				/* as in struct unwind_process */
 	struct python_slot_at attached, sticky; /* tried in this order */
-	__u16 tstate_thread_id;			/* pthread_self() */
-	__u16 tstate_frame;			/* the innermost frame, or 0: it is in the CFrame */
+	__u64 interpreters;	/* address of their head, behind it is the main one */
+	__u16 tstate_thread_id; /* pthread_self() */
+	__u16 tstate_frame;	/* the innermost frame, or 0: it is in the CFrame */
 	__u16 tstate_cframe;
+	__u16 tstate_base; /* 3.15: the frame that ends each chain, no function */
+	/* Who has frames where; of no meaning while interpreters is 0. */
+	__u16 tstate_interp, tstate_next;
+	__u16 interp_next; /* may be 0 */
+	__u16 interp_threads;
 	__u16 cframe_frame; /* may be 0 */
 	__u16 cframe_previous;
 	__u16 frame_len;  /* bytes to read: all fields lie in them */
@@ -62,14 +73,16 @@ struct python_process {
 	__u64 current_tasks; /* to 3.13: the dict from loops to the tasks they execute */
 	__u16 tstate_task;   /* from 3.14 on: the task that the thread executes */
 	__u16 task_coro;
-	__u16 task_name, gen_qualname;	/* a pointer to a str or an int; 3.7 has the coroutine's */
-	__u16 frame_gen;		/* to 3.10: the generator that the frame is of */
-	__u16 gen_frame;		/* from 3.11 on: where in its generator a frame is */
+	__u16 task_name, gen_qualname; /* a pointer to a str or an int; 3.7 has the coroutine's */
+	__u16 frame_gen;	       /* to 3.10: the generator that the frame is of */
+	__u16 gen_frame;	       /* from 3.11 on: where in its generator a frame is */
+	__u16 dict_keys;
 	__u16 keys_entries, keys_count; /* in the keys of a dict */
 	__u8 has_log2_keys;		/* from 3.11 on: how they say their size */
 	__u8 has_tasks;
 	__u8 anchor;   /* enum python_anchor */
 	__u8 is_lasti; /* frame_instr is an int, not a pointer */
+	__u8 has_gil;  /* a thread that is attached holds it */
 	struct python_spans spans;
 };
 
@@ -84,10 +97,13 @@ struct python_process {
 
 /* Where a walk is. */
 struct python_walk {
-	__u64 tstate;
-	__u64 frame;  /* 0: the end */
-	__u64 cframe; /* of the activation it is in */
-	__u64 gen;    /* of the last frame; 0: it is none's, or nobody asks */
+	__u64 thread;		   /* pthread_self() */
+	__u64 tstate;		   /* the innermost one, where it began */
+	__u64 frame;		   /* 0: the end */
+	__u64 base;		   /* where the chain ends, 0: nowhere else */
+	__u64 cframe;		   /* of the activation it is in */
+	__u64 gen;		   /* of the last frame; 0: it is none's, or nobody asks */
+	__u64 interp, next_tstate; /* how far others were asked for outer frames */
 	__u32 is_anchor_due;
 	__u32 n_faults;
 	__u32 is_attached; /* the thread may run Python code now: it holds the GIL */

@@ -9,7 +9,8 @@
 # the_same TEXT PYTHON [KIND]
 the_same() {
 	tests/python/dump_check.py "$weft" "$2" ${3:+"$3"} >"$work/out" 2>"$work/err"
-	claim "$1: $(tail -n 1 "$work/out")" $?
+	status=$? # of the check, not of what the text is made by
+	claim "$1: $(tail -n 1 "$work/out")" $status
 }
 
 # user_ms COMMAND...: user CPU time of a command in ms

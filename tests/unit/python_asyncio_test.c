@@ -19,7 +19,7 @@
 #endif
 
 #define OLDEST 7
-#define NEWEST 15
+#define NEWEST WORLD_15T
 #define SECOND UINT64_C(1000000000)
 #define LOOP (WORLD_ADDR + 8)
 
@@ -67,7 +67,7 @@ static uint64_t current_tasks(struct world *w, size_t n, const uint64_t *tasks)
 		world_word(w, entries + 24 * i + 8, tasks[i] ? LOOP : 0);
 		world_word(w, entries + 24 * i + 16, tasks[i]);
 	}
-	world_word(w, at + PYTHON_DICT_KEYS, keys);
+	world_field(w, at, PYTHON_DICT_KEYS, keys);
 	return at;
 }
 
@@ -76,9 +76,9 @@ static void import(struct world *w, const char *name, const char *variable, uint
 {
 	uint64_t module = world_object(w, "module", 24), modules;
 
-	world_word(w, module + PYTHON_MODULE_DICT, world_dict(w, world_str(w, variable), value));
+	world_field(w, module, PYTHON_MODULE_DICT, world_dict(w, world_str(w, variable), value));
 	modules = world_dict(w, world_str(w, name), module);
-	world_word(w, modules + 16, 1);
+	world_field(w, modules, 16, 1);
 	world_word(w, w->interp + w->l.interp.modules, modules);
 }
 
@@ -107,7 +107,7 @@ static uint64_t make_thread(struct world *w, unsigned int minor)
 static void learn(const struct world *w, struct python_asyncio *a)
 {
 	const uint64_t said[13] = {
-		168,
+		168u + w->at.head,
 		w->at.task.name,
 		w->at.future.awaited_by,
 		108,
@@ -216,10 +216,12 @@ static void a_task_that_is_not_on_the_stack_is_none(void **state)
 static void the_dict_has_other_threads_tasks_and_free_places(void **state)
 {
 	(void)state;
-	for (unsigned int minor = OLDEST; minor <= 13; minor++) {
+	for (unsigned int minor = OLDEST; minor <= WORLD_13T; minor++) {
 		uint64_t coro = make_thread(&world, minor), tasks[30] = { 0 };
 		struct python_asyncio a = { 0 };
 
+		if (world.at.thread.running_task)
+			continue; /* the thread says it itself */
 		tasks[9] = world_task(&world, coro, 0, "red");
 		tasks[8] = tasks[28] =
 			world_task(&world, world_coroutine(&world, "other", 0), 0, "other");

@@ -10,7 +10,7 @@
 #include "tests/unit/python_world.h"
 
 #define OLDEST 7
-#define NEWEST 15
+#define NEWEST WORLD_15T
 
 static struct world world; /* made anew by every test */
 

@@ -104,7 +104,7 @@ static int walk(const struct python_process *p, struct wire_python_frame out[MAX
 	text[0] = '\0';
 	if (!python_begin(&w, p, THREAD))
 		return -1;
-	while (n < MAX - 1 && python_is_more(&w)) {
+	while (n < MAX - 1 && (python_is_more(&w) || python_outer(&w, p))) {
 		int end = python_step(&w, p, &reads, &out[n]);
 
 		if (end)
@@ -241,6 +241,66 @@ static void before_3_12_the_cframe_is_the_anchor(void **state)
 	}
 }
 
+/* Two thread states of one thread: of the interpreter that runs, and of the main one, beside one of
+   another thread. */
+static void frames_of_the_interpreter_that_called_come_behind(void **state)
+{
+	enum { INNER = TSTATE + 0x100, OTHER = TSTATE + 0x200, OUTER = TSTATE + 0x300 };
+	enum { SUB = RUNTIME + 0x100, MAIN = RUNTIME + 0x200 };
+	struct python_process p = with_shims();
+	struct wire_python_frame out[MAX];
+	char text[MAX];
+
+	(void)state;
+	p.interpreters = RUNTIME;
+	p.tstate_next = 8;
+	p.tstate_interp = 16;
+	p.tstate_thread_id = 24;
+	p.interp_threads = 32;
+	put_shim_frames("a^b^c^");
+	put(frame_at(1) + 8, 0); /* b and c are the others' */
+	put(frame_at(3) + 8, 0);
+	put(RUNTIME, SUB);
+	put(RUNTIME + 8, MAIN);
+	put(SUB, MAIN);
+	put(SUB + 32, INNER);
+	put(MAIN + 32, OTHER);
+	put(INNER + 16, SUB);
+	put(INNER + 24, THREAD);
+	put(OTHER + 24, THREAD + 8);
+	put(OTHER + 72, frame_at(2));
+	put(OTHER + 8, OUTER);
+	put(OUTER + 24, THREAD);
+	put(OUTER + 72, frame_at(4));
+	assert_int_equal(walk(&p, out, text), PYTHON_STACKS);
+	assert_string_equal(text, "a^c^");
+	/* Lists in circles have an end, and who is in the main interpreter asks nobody. */
+	put(OUTER + 24, 0);
+	put(OUTER + 8, OTHER);
+	assert_int_equal(walk(&p, out, text), PYTHON_STACKS);
+	assert_string_equal(text, "a^");
+	put(OUTER + 24, THREAD);
+	put(INNER + 16, MAIN);
+	assert_int_equal(walk(&p, out, text), PYTHON_STACKS);
+	assert_string_equal(text, "a^");
+}
+
+static void the_base_of_a_chain_is_no_frame(void **state)
+{
+	struct python_process p = with_shims();
+	struct wire_python_frame out[MAX];
+	char text[MAX];
+
+	(void)state;
+	p.tstate_base = 80;
+	put_shim_frames("ab^^");
+	put(TSTATE + 0x100 + 80, frame_at(3));
+	assert_int_equal(walk(&p, out, text), PYTHON_STACKS);
+	assert_string_equal(text, "ab^");
+	put(TSTATE + 0x100 + 80, frame_at(0));
+	assert_int_equal(walk(&p, out, text), -1);
+}
+
 static int begin(const struct python_process *p, struct python_walk *w)
 {
 	memset(w, 0, sizeof(*w));
@@ -284,6 +344,29 @@ static void a_thread_state_is_found_in_every_kind_of_slot(void **state)
 	assert_false(begin(&p, &w));
 }
 
+static void musl_keeps_what_is_the_threads_elsewhere(void **state)
+{
+	struct python_process p = with_shims();
+	struct python_walk w;
+
+	(void)state;
+	put_shim_frames("a^");
+	p.attached = (struct python_slot_at){ 0 };
+	p.sticky = (struct python_slot_at){ RUNTIME + 8, PYTHON_SLOT_MUSL_KEY, 0 };
+	put(RUNTIME + 8, 3);
+	assert_false(begin(&p, &w));
+	put(THREAD + 0x80, RUNTIME + 0x100);
+	put(RUNTIME + 0x100 + 3 * 8, TSTATE + 0x100);
+	assert_true(begin(&p, &w));
+	put(RUNTIME + 8, 128); /* there are no such keys */
+	assert_false(begin(&p, &w));
+	p.sticky = (struct python_slot_at){ 0x20, PYTHON_SLOT_MUSL_MODULE, 2 };
+	put(THREAD + 8, RUNTIME + 0x400);
+	put(RUNTIME + 0x400 + 2 * 8, RUNTIME + 0x600);
+	put(RUNTIME + 0x620, TSTATE + 0x100);
+	assert_true(begin(&p, &w));
+}
+
 static void survives_mutation(void **state)
 {
 	struct python_process p = with_shims();
@@ -309,7 +392,10 @@ int main(void)
 		cmocka_unit_test(frames_may_lie_anywhere),
 		cmocka_unit_test(lies_end_the_walk),
 		cmocka_unit_test(before_3_12_the_cframe_is_the_anchor),
+		cmocka_unit_test(frames_of_the_interpreter_that_called_come_behind),
+		cmocka_unit_test(the_base_of_a_chain_is_no_frame),
 		cmocka_unit_test(a_thread_state_is_found_in_every_kind_of_slot),
+		cmocka_unit_test(musl_keeps_what_is_the_threads_elsewhere),
 		cmocka_unit_test(survives_mutation),
 	};
 

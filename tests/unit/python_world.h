@@ -64,6 +64,12 @@ static inline void world_word(struct world *w, uint64_t addr, uint64_t value)
 	world_put(w, addr, value, 8);
 }
 
+/* A field of an object; at: as builds with a GIL have it. */
+static inline void world_field(struct world *w, uint64_t object, uint64_t at, uint64_t value)
+{
+	world_word(w, object + at + w->at.head, value);
+}
+
 static inline uint64_t world_room(struct world *w, size_t len)
 {
 	uint64_t at = w->next;
@@ -90,7 +96,7 @@ static inline uint64_t world_type_based(struct world *w, const char *name, uint6
 	memcpy(w->made + (text - WORLD_ADDR), name, strlen(name));
 	type = w->types + 32 * w->n_types++;
 	world_word(w, type + w->l.type.name, text);
-	world_word(w, type + PYTHON_TYPE_BASE, base);
+	world_field(w, type, PYTHON_TYPE_BASE, base);
 	return type;
 }
 
@@ -98,9 +104,10 @@ static inline uint64_t world_object(struct world *w, const char *type, size_t le
 {
 	uint64_t base =
 		!strcmp(type, "_GatheringFuture") ? world_type_based(w, "_asyncio.Future", 0) : 0;
-	uint64_t known = world_type_based(w, type, base), at = world_room(w, len);
+	uint64_t known = world_type_based(w, type, base), at = world_room(w, len + w->at.head);
 
-	world_word(w, at + w->l.object.type - 8, 1); /* references */
+	/* References; of free-threaded builds those of the thread that made it. */
+	world_put(w, at + w->l.object.type - (w->l.is_free_threaded ? 12 : 8), 1, 4);
 	world_word(w, at + w->l.object.type, known);
 	return at;
 }
@@ -130,8 +137,8 @@ static inline uint64_t world_list(struct world *w, size_t n, const uint64_t *ite
 {
 	uint64_t table = world_room(w, 8 * n), at = world_object(w, "list", 40);
 
-	world_word(w, at + PYTHON_LIST_SIZE, n);
-	world_word(w, at + PYTHON_LIST_ITEMS, table);
+	world_field(w, at, PYTHON_LIST_SIZE, n);
+	world_field(w, at, PYTHON_LIST_ITEMS, table);
 	for (size_t i = 0; i < n; i++)
 		world_word(w, table + 8 * i, items[i]);
 	return at;
@@ -150,7 +157,7 @@ static inline uint64_t world_dict(struct world *w, uint64_t key, uint64_t value)
 	world_word(w, keys + w->at.keys.n_entries, 1);
 	world_word(w, entry + 8, key);
 	world_word(w, entry + 16, value);
-	world_word(w, at + PYTHON_DICT_KEYS, keys);
+	world_field(w, at, PYTHON_DICT_KEYS, keys);
 	return at;
 }
 
@@ -162,8 +169,8 @@ static inline uint64_t world_set(struct world *w, size_t n, const uint64_t *elem
 	while (mask < n)
 		mask = 2 * mask + 1;
 	table = world_room(w, 16 * (mask + 1));
-	world_word(w, at + PYTHON_SET_MASK, mask);
-	world_word(w, at + PYTHON_SET_TABLE, table);
+	world_field(w, at, PYTHON_SET_MASK, mask);
+	world_field(w, at, PYTHON_SET_TABLE, table);
 	for (size_t i = 0; i < n; i++)
 		world_word(w, table + 16 * i, elements[i]);
 	return at;
@@ -283,7 +290,7 @@ static inline uint64_t world_iter(struct world *w, uint64_t future)
 {
 	uint64_t at = world_object(w, "_asyncio.FutureIter", 24);
 
-	world_word(w, at + PYTHON_FIRST_FIELD, future);
+	world_field(w, at, PYTHON_FIRST_FIELD, future);
 	return at;
 }
 
@@ -296,7 +303,7 @@ static inline uint64_t world_task(struct world *w, uint64_t coro, uint64_t waite
 {
 	uint64_t at = world_object(w, "_asyncio.Task", 192);
 
-	world_word(w, at + PYTHON_FUTURE_LOOP, WORLD_ADDR + 8);
+	world_field(w, at, PYTHON_FUTURE_LOOP, WORLD_ADDR + 8);
 	world_word(w, at + w->at.task.coro, coro);
 	world_word(w, at + w->at.task.waiter, waiter);
 	if (w->at.task.name)
@@ -322,7 +329,7 @@ static inline uint64_t world_wakeup(struct world *w, uint64_t task)
 
 	if (w->l.version < PYTHON_FIRST(3, 10)) {
 		at = world_object(w, "TaskWakeupMethWrapper", 24);
-		world_word(w, at + PYTHON_FIRST_FIELD, task);
+		world_field(w, at, PYTHON_FIRST_FIELD, task);
 		return at;
 	}
 	at = world_object(w, "builtin_function_or_method", 32);
@@ -330,8 +337,8 @@ static inline uint64_t world_wakeup(struct world *w, uint64_t task)
 	name = world_room(w, 12);
 	memcpy(w->made + (name - WORLD_ADDR), "task_wakeup", 12);
 	world_word(w, definition, name);
-	world_word(w, at + 16, definition);
-	world_word(w, at + PYTHON_BUILTIN_SELF, task);
+	world_field(w, at, 16, definition);
+	world_field(w, at, PYTHON_BUILTIN_SELF, task);
 	return at;
 }
 
@@ -340,7 +347,7 @@ static inline uint64_t world_function(struct world *w, const char *qualname, uin
 {
 	uint64_t at = world_object(w, "function", 128), cell = world_object(w, "cell", 24);
 
-	world_word(w, cell + PYTHON_FIRST_FIELD, future);
+	world_field(w, cell, PYTHON_FIRST_FIELD, future);
 	world_word(w, at + w->at.function.qualname, world_str(w, qualname));
 	world_word(w, at + w->at.function.closure, world_tuple(w, 1, &cell));
 	return at;
@@ -362,19 +369,25 @@ static inline void world_tasks(struct world *w, size_t n, const uint64_t *tasks)
 	}
 	/* In one of the sets that are no weak ones, to keep it short. */
 	module = world_object(w, "module", 24);
-	world_word(w, module + PYTHON_MODULE_DICT,
-		   world_dict(w, world_str(w, "_eager_tasks"), world_set(w, n, tasks)));
+	world_field(w, module, PYTHON_MODULE_DICT,
+		    world_dict(w, world_str(w, "_eager_tasks"), world_set(w, n, tasks)));
 	world_word(w, w->interp + w->l.interp.modules,
 		   world_dict(w, world_str(w, "asyncio.tasks"), module));
 }
 
+/* Minor versions beyond the newest: the free-threaded builds. */
+enum { WORLD_13T = 16, WORLD_14T, WORLD_15T };
+
 static inline void world_init(struct world *w, unsigned int minor)
 {
 	static const struct mem_ops ops = { world_read, world_free };
-	static const uint32_t *const said[] = { said_by_313, said_by_314, said_by_315 };
-	static const size_t n_said[] = { N_SAID(said_by_313), N_SAID(said_by_314),
-					 N_SAID(said_by_315) };
-	uint32_t version = PYTHON_VERSION(3u, minor, 9u);
+	static const uint32_t *const said[] = { said_by_313,  said_by_314,  said_by_315,
+						said_by_313t, said_by_314t, said_by_315t };
+	static const size_t n_said[] = { N_SAID(said_by_313),  N_SAID(said_by_314),
+					 N_SAID(said_by_315),  N_SAID(said_by_313t),
+					 N_SAID(said_by_314t), N_SAID(said_by_315t) };
+	bool is_free_threaded = minor >= WORLD_13T;
+	uint32_t version = PYTHON_VERSION(3u, is_free_threaded ? minor - 3 : minor, 9u);
 	uint8_t bytes[PYTHON_DEBUG_LEN];
 	size_t len;
 	int err;
@@ -386,12 +399,13 @@ static inline void world_init(struct world *w, unsigned int minor)
 	if (minor < 13) {
 		err = python_layout_of_version(version, false, &w->l);
 	} else {
-		len = debug_offsets(bytes, version, false, said[minor - 13], n_said[minor - 13]);
+		len = debug_offsets(bytes, version, is_free_threaded, said[minor - 13],
+				    n_said[minor - 13]);
 		err = python_layout_parse(bytes, len, &w->l);
 	}
 	assert(!err && !python_heap_layout_of(&w->l, &w->at));
 	world_room(w, w->l.runtime.interpreters_head + 16);
-	w->types = world_room(w, 32 * N_WORLD_TYPES + 256);
+	w->types = world_room(w, 32 * N_WORLD_TYPES + 288);
 	w->interp =
 		world_room(w, w->at.interp.tasks > w->l.interp.modules ? w->at.interp.tasks + 32
 								       : w->l.interp.modules + 512);

@@ -70,7 +70,7 @@ static uint32_t labels_of_task(struct test *t, uint32_t pid, uint32_t tid, const
 
 	snprintf(s.comm, sizeof(s.comm), "t%u", tid);
 	return sample_labels_get(t->labels, &(struct queued_sample){ .sample = &s }, proc,
-				 t->processes, task, state);
+				 t->processes, &(struct sample_names){ .task = task }, state);
 }
 
 static uint32_t labels_of(struct test *t, uint32_t pid, uint32_t tid, enum budget_state state)
@@ -87,6 +87,18 @@ static const char *text_of(const struct test *t, uint32_t set, const char *key)
 		if (!strcmp(profile_get_string(t->profile, labels[i].key), key))
 			return profile_get_string(t->profile, labels[i].str);
 	return "";
+}
+
+static const char *thread_label(struct test *t, const char *comm, const char *name)
+{
+	struct wire_sample s = { .pid = SELF, .tid = 9 };
+	uint32_t set;
+
+	snprintf(s.comm, sizeof(s.comm), "%s", comm);
+	set = sample_labels_get(t->labels, &(struct queued_sample){ .sample = &s }, t->self,
+				t->processes, &(struct sample_names){ .thread = name },
+				BUDGET_FITS);
+	return text_of(t, set, "thread");
 }
 
 static bool is_any(const struct test *t, uint32_t set)
@@ -112,6 +124,22 @@ static void thread_has_all_its_labels(void **state)
 	assert_int_equal(sample_labels_over_budget(t->labels), 0);
 }
 
+static void the_runtimes_name_counts_where_the_systems_says_less(void **state)
+{
+	struct test *t = *state;
+	char own[WIRE_COMM_LEN];
+
+	snprintf(own, sizeof(own), "%s", processes_string(t->processes, t->self->comm));
+	assert_string_equal(thread_label(t, own, "worker"), "worker");
+	assert_string_equal(thread_label(t, own, NULL), own);
+	assert_string_equal(thread_label(t, "renamed", "worker"), "renamed");
+	assert_string_equal(thread_label(t, "ThreadPoolExecu", "ThreadPoolExecutor-0_1"),
+			    "ThreadPoolExecutor-0_1");
+	assert_string_equal(thread_label(t, "ThreadPoolExecu", "ThreadPoolOther"),
+			    "ThreadPoolExecu");
+	assert_string_equal(thread_label(t, own, "other"), "other"); /* renamed meanwhile */
+}
+
 static void a_sample_of_a_task_says_so(void **state)
 {
 	struct test *t = *state;
@@ -135,7 +163,8 @@ static uint32_t labels_of_span(struct test *t, const char *task, uint32_t number
 
 	memcpy(span.span_id + 4, &number, sizeof(number));
 	return sample_labels_get(t->labels, &(struct queued_sample){ .sample = &s, .span = &span },
-				 t->self, t->processes, task, BUDGET_FITS);
+				 t->self, t->processes, &(struct sample_names){ .task = task },
+				 BUDGET_FITS);
 }
 
 static void a_sample_in_a_span_has_its_ids(void **state)
@@ -260,6 +289,7 @@ int main(void)
 #define TEST(fn) cmocka_unit_test_setup_teardown(fn, set_up, tear_down)
 	const struct CMUnitTest tests[] = {
 		TEST(thread_has_all_its_labels),
+		TEST(the_runtimes_name_counts_where_the_systems_says_less),
 		TEST(a_sample_of_a_task_says_so),
 		TEST(a_sample_in_a_span_has_its_ids),
 		TEST(spans_beyond_half_the_share_leave_their_task),
