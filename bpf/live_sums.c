@@ -8,6 +8,7 @@
 #include "bpf/sideband.h"
 #include "bpf/sweeper.h"
 #include "bpf/tables.h"
+#include "bpf/unwind_maps.h"
 #include "core/clock.h"
 #include "core/hurry.h"
 #include "core/profile.h"
@@ -60,6 +61,7 @@ void live_counters(struct source *src, uint64_t counters[N_COUNTERS])
 	if (l->labels)
 		counters[LABELS_OVER_BUDGET] += sample_labels_over_budget(l->labels);
 	python_count(l->processes, counters);
+	counters[PYTHON_REFUSED] += unwind_maps_pythons_refused(l->maps);
 	counters[JIT_OVER_BUDGET] += processes_jit_room(l->processes)->n_forgotten;
 }
 

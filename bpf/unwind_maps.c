@@ -10,6 +10,7 @@
 #include "bpf/shared.h"
 #include "bpf/word_pool.h"
 #include "core/clock.h"
+#include "core/log.h"
 #include "unwinders/cfi.h"
 #include "unwinders/python_walk.h"
 
@@ -28,6 +29,7 @@ struct unwind_maps {
 	struct word_pool *pool;
 	struct vector *vectors;
 	uint32_t last_generation;
+	uint64_t n_pythons_refused;
 };
 
 struct unwind_maps *unwind_maps_new(int words_fd, uint32_t n_words, int processes_fd,
@@ -194,13 +196,20 @@ static size_t max_mappings(const struct unwind_maps *m)
 	return m->n_words / MAPPING_WORDS / 16;
 }
 
-static int set_python(const struct unwind_maps *m, const struct process_image *image)
+/* False: the kernel half knows too many already. */
+static bool set_python(struct unwind_maps *m, const struct process_image *image)
 {
 	struct python_process python = *image->python;
 	uint32_t pid = (uint32_t)image->pid;
 
 	python.vdso = image->vdso;
-	return bpf_map_update_elem(m->pythons_fd, &pid, &python, BPF_ANY);
+	if (!bpf_map_update_elem(m->pythons_fd, &pid, &python, BPF_ANY))
+		return true;
+	if (!m->n_pythons_refused++)
+		log_info("more processes run Python than weft follows at a time: further ones (pid "
+			 "%d) have native frames only",
+			 (int)image->pid);
+	return false;
 }
 
 int unwind_maps_set_process(struct unwind_maps *m, struct vector **v,
@@ -220,7 +229,7 @@ int unwind_maps_set_process(struct unwind_maps *m, struct vector **v,
 	}
 	if (*v)
 		fresh->last_used_ns = (*v)->last_used_ns;
-	if (image->python && !set_python(m, image))
+	if (image->python && set_python(m, image))
 		entry.flags |= UNWIND_PROCESS_PYTHON;
 	if (image->context) {
 		entry.flags |= UNWIND_PROCESS_CONTEXT;
@@ -254,6 +263,11 @@ void unwind_maps_drop_pid(struct unwind_maps *m, pid_t pid)
 
 	bpf_map_delete_elem(m->processes_fd, &key);
 	bpf_map_delete_elem(m->pythons_fd, &key);
+}
+
+uint64_t unwind_maps_pythons_refused(const struct unwind_maps *m)
+{
+	return m->n_pythons_refused;
 }
 
 void unwind_maps_touch(struct vector *v, uint64_t time_ns)

@@ -59,6 +59,8 @@ int unwind_maps_set_process(struct unwind_maps *m, struct vector **v,
 void unwind_maps_drop_process(struct unwind_maps *m, struct vector **v);
 /* Forgets a pid that only a fork has told the kernel half of. */
 void unwind_maps_drop_pid(struct unwind_maps *m, pid_t pid);
+/* Processes whose CPython is not walked because there are too many. */
+uint64_t unwind_maps_pythons_refused(const struct unwind_maps *m);
 void unwind_maps_touch(struct vector *v, uint64_t time_ns);
 
 #endif

@@ -337,6 +337,17 @@ static bool fits(struct processes *ps, struct process *proc, struct explained *e
 	return false;
 }
 
+/* Once: which process is to blame is not certain, this one is near the end of its part. */
+static void say_limits(struct python_share *s, const struct process *proc)
+{
+	if (s->is_said || !(s->n_refused || s->n_over_budget))
+		return;
+	s->is_said = true;
+	log_info("Python processes ask for more %s than their share (pid %d does): some frames "
+		 "have no name or line",
+		 s->n_refused ? "work" : "memory", (int)proc->pid);
+}
+
 size_t python_explain(const struct runtime_env *env, struct process *proc,
 		      const struct walked *stack, struct wire_frame *out, size_t max)
 {
@@ -382,6 +393,7 @@ size_t python_explain(const struct runtime_env *env, struct process *proc,
 		e.task = &python->frames[stack->task->root];
 	m.has_anchors = e.py->image->layout.chain != PYTHON_FRAME_OBJECTS;
 	n_out = python_merge(&m, out, max ? max - 1 : 0);
+	say_limits(&env->processes->python_share, proc);
 	if (python->end != PYTHON_STACKS && n_out < max)
 		out[n_out++] = note(python->end == PYTHON_TRUNCATED ? NOTE_TRUNCATED : NOTE_BROKEN);
 	mem_free(e.source.mem);

@@ -2,18 +2,22 @@
 #include "runtimes/python_proof.h"
 
 #include <errno.h>
+#include <stdbool.h>
 
 #include "bpf/counters.h"
 #include "runtimes/python_copy.h"
 
 #define MAX_FRAMES 8 /* looked at: with a wrong layout the first is wrong already */
 
-static enum python_proof proof_of(int err, const struct python_code *code)
+/* Without the type to go by, everything has to be there: 16 bytes further a file is a name. */
+static enum python_proof proof_of(int err, const struct python_code *code, bool has_type)
 {
 	if (err == -ESRCH || err == -ETIMEDOUT || err == -EAGAIN || err == -ESTALE ||
 	    err == -ENOMEM)
 		return PYTHON_PROOF_NONE;
 	if (err < 0 || !code->name_len || code->first_line < 0)
+		return PYTHON_PROOF_AGAINST;
+	if (!has_type && (!code->file_len || !code->lines))
 		return PYTHON_PROOF_AGAINST;
 	return PYTHON_PROOF_FITS;
 }
@@ -51,7 +55,7 @@ static enum python_proof prove_code(struct python_code_source *source,
 		err = mem ? python_code_read(mem, source->layout, f->addr, source->type, &code)
 			  : -ESRCH;
 	}
-	proof = proof_of(err, &code);
+	proof = proof_of(err, &code, source->type != 0);
 	python_code_deinit(&code);
 	return proof;
 }

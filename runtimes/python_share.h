@@ -32,6 +32,7 @@ struct python_share {
 	size_t held;		/* bytes */
 	uint64_t n_refused;	/* times there were no steps left */
 	uint64_t n_over_budget; /* code objects that there was no room for */
+	bool is_said;		/* somebody's, who tells people */
 };
 
 /* Of one. */

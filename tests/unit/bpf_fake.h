@@ -2,7 +2,7 @@
 /*
  * For tests: what the kernel half stands on, so that it can be compiled for the host. Included
  * before its headers, in place of libbpf's, whose helpers are numbers that only the kernel can
- * call. One CPU and one task; of the maps only the scratch has something in it.
+ * call. One CPU and one task; of the maps only the scratch has something in it, and one array.
  */
 #ifndef TESTS_UNIT_BPF_FAKE_H
 #define TESTS_UNIT_BPF_FAKE_H
@@ -32,6 +32,9 @@
 static struct {
 	const void *scratches; /* the map */
 	void *scratch;	       /* and what is in it */
+	const void *array;     /* a map of many values, its values and how long one is */
+	uint8_t *values;
+	size_t value_len;
 	void *task;
 	const void *saved_regs; /* NULL: they cannot be read */
 	const uint64_t *kernel_stack;
@@ -88,7 +91,11 @@ static inline uint32_t bpf_get_smp_processor_id(void)
 
 static inline void *bpf_map_lookup_elem(const void *map, const void *key)
 {
-	(void)key;
+	uint32_t index;
+
+	memcpy(&index, key, sizeof(index));
+	if (fake.array && map == fake.array)
+		return fake.values + index * fake.value_len;
 	return map == fake.scratches ? fake.scratch : NULL;
 }
 
