@@ -11,6 +11,7 @@
 #include "core/clock.h"
 #include "core/profile.h"
 #include "runtimes/python_parents.h"
+#include "tests/unit/python_part.h"
 #include "tests/unit/python_world.h"
 
 #define OLDEST 7
@@ -44,7 +45,7 @@ static struct wire_python_task sample_of(uint64_t task)
 static struct python_parents_found find(struct python_parents *pp, struct profile *p,
 					const struct wire_python_task *t, uint64_t now_ns)
 {
-	const struct python_parents_source source = { &world.m, &world.l, &world.at };
+	const struct python_parents_source source = { &world.m, fresh_part(), &world.l, &world.at };
 
 	return python_parents_get(pp, &source, t, now_ns, p);
 }
