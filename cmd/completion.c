@@ -24,17 +24,20 @@ static void put_verbs(void)
 		printf("%s%s", i ? " " : "", verbs[i]->name);
 }
 
-/* What a shell function has to offer for an argument; NULL is nothing. */
+/*
+ * What a shell function has to offer for an argument. In bash names of files are left to readline,
+ * which knows how to quote them: compgen -W expands what it is given like a line of a script.
+ */
 struct words {
 	const char *name; /* as in struct option_info */
 	const char *bash, *zsh, *fish;
 };
 
 static const struct words kinds[] = {
-	{ "FILE", "$(compgen -f -- \"$cur\")", "_files", "-F" },
-	{ "DIR", "$(compgen -d -- \"$cur\")", "_files -/", "-F" },
-	{ "PID", "$(ps -eo pid= 2>/dev/null)", "_pids",
-	  "-a '(ps -eo pid=,comm= | string trim | string replace \" \" \\t)'" },
+	{ "FILE", "compopt -o default", "_files", "-F" },
+	{ "DIR", "compopt -o dirnames", "_files -/", "-f -a '(__fish_complete_directories)'" },
+	{ "PID", "words='$(ps -eo pid= 2>/dev/null)'", "_pids",
+	  "-f -a '(ps -eo pid=,comm= | string trim | string replace \" \" \\t)'" },
 };
 
 static const struct words *find_words(const char *name)
@@ -60,10 +63,14 @@ static void put_bash_words(const char *name)
 {
 	const struct words *w = find_words(name);
 
-	if (w)
+	if (w) {
 		fputs(w->bash, stdout);
-	else if (name)
-		put_list(name);
+	} else {
+		fputs("words='", stdout);
+		if (name)
+			put_list(name);
+		putchar('\'');
+	}
 }
 
 static void put_bash_verb(const struct verb *v)
@@ -82,11 +89,11 @@ static void put_bash_verb(const struct verb *v)
 			printf("|-%c", o[i].letter);
 		if (o[i].alias_letter)
 			printf("|-%c", o[i].alias_letter);
-		fputs(") words=\"", stdout);
+		fputs(") ", stdout);
 		put_bash_words(o[i].words);
-		puts("\" ;;");
+		puts(" ;;");
 	}
-	fputs("\t\t*)\n\t\t\tcase $cur in\n\t\t\t-*) words=\"", stdout);
+	fputs("\t\t*)\n\t\t\tcase $cur in\n\t\t\t-*) words='", stdout);
 	for (size_t i = 0; i < n; i++) {
 		if (!is_shown(&o[i], v))
 			continue;
@@ -94,9 +101,9 @@ static void put_bash_verb(const struct verb *v)
 		if (o[i].alias)
 			printf("--%s ", o[i].alias);
 	}
-	fputs("\" ;;\n\t\t\t*) words=\"", stdout);
+	fputs("' ;;\n\t\t\t*) ", stdout);
 	put_bash_words(v->words);
-	puts("\" ;;\n\t\t\tesac ;;\n\t\tesac ;;");
+	puts(" ;;\n\t\t\tesac ;;\n\t\tesac ;;");
 }
 
 static void bash(void)
@@ -105,19 +112,23 @@ static void bash(void)
 	     "_weft()\n{\n"
 	     "\tlocal cur=${COMP_WORDS[COMP_CWORD]} prev=${COMP_WORDS[COMP_CWORD-1]} words=\n"
 	     "\tlocal i IFS=$' \\t\\n'\n"
-	     "\tfor ((i = 1; i < COMP_CWORD; i++)); do\n"
-	     "\t\tif [[ ${COMP_WORDS[i]} == -- ]]; then COMPREPLY=($(compgen -c -- \"$cur\")); "
-	     "return; fi\n"
+	     "\tCOMPREPLY=()\n"
+	     "\tfor ((i = 2; i < COMP_CWORD; i++)); do\n"
+	     "\t\t[[ ${COMP_WORDS[1]} == record && ${COMP_WORDS[i]} == -- ]] || continue\n"
+	     "\t\tif ((i == COMP_CWORD - 1)); then\n"
+	     "\t\t\tmapfile -t COMPREPLY < <(compgen -c -- \"$cur\")\n"
+	     "\t\telse\n\t\t\tcompopt -o default\n\t\tfi\n"
+	     "\t\treturn\n"
 	     "\tdone");
-	fputs("\tif ((COMP_CWORD == 1)); then COMPREPLY=($(compgen -W \"", stdout);
+	fputs("\t((COMP_CWORD == 1)) && words='", stdout);
 	put_verbs();
-	puts("\" -- \"$cur\")); return; fi\n\tcase ${COMP_WORDS[1]} in");
+	puts("'\n\t((COMP_CWORD > 1)) && case ${COMP_WORDS[1]} in");
 	for (size_t i = 0; verbs[i]; i++)
 		put_bash_verb(verbs[i]);
 	puts("\tesac\n"
-	     "\tCOMPREPLY=($(compgen -W \"$words\" -- \"$cur\"))\n"
+	     "\tmapfile -t COMPREPLY < <(compgen -W \"$words\" -- \"$cur\")\n"
 	     "}\n"
-	     "complete -o filenames -F _weft weft");
+	     "complete -F _weft weft");
 }
 
 /* Inside single quotes inside brackets of a zsh _arguments specification. */
@@ -166,7 +177,7 @@ static void put_zsh_verb(const struct verb *v)
 	size_t n;
 	const struct option_info *o = options_table(&n);
 
-	printf("\t\t%s)\n\t\t\t_arguments -s \\\n", v->name);
+	printf("\t\t%s)\n\t\t\t_arguments -s -S \\\n", v->name);
 	for (; n; n--, o++) {
 		if (!is_shown(o, v))
 			continue;
@@ -178,11 +189,8 @@ static void put_zsh_verb(const struct verb *v)
 		if (o->alias_letter)
 			put_zsh_option(o, "-", &o->alias_letter, 1);
 	}
-	fputs("\t\t\t'*:argument:", stdout);
-	if (v->bit == ON_RECORD)
-		fputs("_normal", stdout);
-	else
-		put_zsh_action(v->words);
+	fputs(v->bit == ON_RECORD ? "\t\t\t'*::command:_normal" : "\t\t\t'*:argument:", stdout);
+	put_zsh_action(v->words);
 	puts("' ;;");
 }
 
@@ -202,7 +210,9 @@ static void zsh(void)
 	puts("\t\t)\n\t\t_describe verb names ;;\n\trest)\n\t\tcase $line[1] in");
 	for (size_t i = 0; verbs[i]; i++)
 		put_zsh_verb(verbs[i]);
-	puts("\t\tesac ;;\n\tesac\n}\n_weft \"$@\"");
+	/* It is sourced in a session, or loaded as the function that it defines. */
+	puts("\t\tesac ;;\n\tesac\n}\n"
+	     "if [[ $funcstack[1] == _weft ]]; then _weft \"$@\"; else compdef _weft weft; fi");
 }
 
 static void put_fish_text(const char *s)
@@ -220,7 +230,10 @@ static void put_fish_words(const char *name)
 
 	if (w) {
 		printf(" %s", w->fish);
-	} else if (name) {
+		return;
+	}
+	fputs(" -f", stdout);
+	if (name) {
 		fputs(" -a '", stdout);
 		put_list(name);
 		putchar('\'');
@@ -233,10 +246,10 @@ static void put_fish_option(const struct verb *v, const struct option_info *o, c
 	printf("complete -c weft -n '__fish_seen_subcommand_from %s' -l %s", v->name, name);
 	if (letter)
 		printf(" -s %c", letter);
-	if (o->arg)
-		fputs(" -x", stdout);
-	if (o->arg)
+	if (o->arg) {
+		fputs(" -r", stdout);
 		put_fish_words(o->words);
+	}
 	fputs(" -d '", stdout);
 	put_fish_text(o->help);
 	puts("'");

@@ -108,6 +108,59 @@ offers weft help sym
 [ "$(cat "$work/out")" = symbolize ]
 claim "bash completes the verb that help is asked for" $?
 
+# Names of files are text: nothing in them is run, and a name is one argument.
+"$weft" completion bash >"$work/weft.bash"
+mkdir "$work/names" "$work/names/g h"
+names=('a $(touch run)' 'b `touch run`' 'c *' "d '\"" $'e\nf')
+for name in "${names[@]}"; do : >"$work/names/$name"; done
+for name in "${names[@]}" 'g h/'; do
+	printf '%s\0' report "$name" >"$work/err"
+	[[ $name == g* ]] && printf '%s\0' symbolize --debug-dir "$name" >"$work/err"
+	line="weft $(tr '\0' ' ' <"$work/err")"
+	(cd "$work/names" && "$OLDPWD/tests/cli/type_line.py" "$work/weft.bash" "${line%"$name"*}${name:0:1}") \
+		>"$work/out"
+	cmp -s "$work/out" "$work/err" && [ ! -e "$work/names/run" ]
+	claim "bash completes the name ${name@Q}" $?
+done
+(cd "$work/names" && offers weft report ''; [ ! -e run ])
+claim "bash runs nothing that stands in the names it offers" $?
+offers weft record -- tou
+grep -qx touch "$work/out"
+claim "bash completes the command to record" $?
+
+if command -v fish >/dev/null; then
+	"$weft" completion fish >"$work/weft.fish"
+	HOME=$work fish -c "source $work/weft.fish; complete -C 'weft record --output $work/wef'
+		complete -C 'weft record --debug-dir $work/na'; complete -C 'weft report --format ht'" \
+		>"$work/out" 2>"$work/err"
+	[ ! -s "$work/err" ] && says out "$work/weft.fish" && says out "$work/names/" && grep -q ^html "$work/out"
+	claim "fish loads its completion without an error, and completes files, directories and words" $?
+else
+	skip "fish completes files" "no fish here"
+fi
+
+# zsh_offers LINE
+zsh_offers() {
+	timeout 60 tests/cli/zsh_offers.zsh "$work/zsh" "$1" >"$work/out" 2>"$work/err"
+}
+if command -v zsh >/dev/null; then
+	mkdir "$work/zsh" && "$weft" completion zsh >"$work/zsh/_weft"
+	zsh_offers "weft help "
+	says out symbolize && ! says out Makefile
+	claim "zsh completes the verb that help is asked for" $?
+	zsh_offers "weft record --fr"
+	says out "samples per second"
+	claim "zsh completes an option" $?
+	zsh_offers "weft record -- gzip -"
+	says out ENDMARK && ! says out --freq
+	claim "zsh offers no options of weft for the command to record" $?
+	zsh -fc "autoload -U compinit; compinit -u -D; . <(\"$weft\" completion zsh); print \$_comps[weft]" >"$work/out" 2>"$work/err"
+	[ "$(cat "$work/out")" = _weft ]
+	claim "zsh takes its completion from a pipe too" $?
+else
+	skip "zsh completes" "no zsh here"
+fi
+
 "$weft" help >/dev/full 2>"$work/err"
 status=$?
 [ $status = 1 ] && says err "cannot write to stdout"
