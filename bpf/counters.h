@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
  * One list for both halves: where ticks go, why walks end, what was lost. The name is what outputs
- * show. Every tick (one run of the sampler's BPF program) ends in exactly one TICK_* counter.
+ * show. Every tick (one run of the CPU sampler's BPF program, one wait that ended) ends in
+ * exactly one TICK_* counter.
  */
 #ifndef BPF_COUNTERS_H
 #define BPF_COUNTERS_H
@@ -9,7 +10,7 @@
 /* X(identifier, "name", "what it means") */
 #define TICK_COUNTERS(X)                                                    \
 	X(TICK_SAMPLED, "ticks.sampled", "became a sample")                 \
-	X(TICK_SKIPPED, "ticks.skipped", "passed over by jitter")           \
+	X(TICK_SKIPPED, "ticks.skipped", "no sample was due")               \
 	X(TICK_IDLE, "ticks.idle", "the CPU was idle")                      \
 	X(TICK_FILTERED, "ticks.filtered", "not a target")                  \
 	X(TICK_UNSUPPORTED, "ticks.unsupported", "a 32-bit task")           \
@@ -89,6 +90,13 @@
 	  "things not looked up as processes had used up their share of weft's time")     \
 	X(MEMORY_STUCK, "memory.stuck",                                                   \
 	  "processes that kept weft waiting for their memory, and are not read again")    \
+	X(PYTHON_PROCESSES, "python.processes", "processes that run CPython")             \
+	X(PYTHON_FREE_THREADED, "python.free_threaded",                                   \
+	  "of them those whose CPython was built without a GIL")                          \
+	X(GIL_WAITS, "gil.waits", "times a thread went to sleep to wait for the GIL")     \
+	X(GIL_NS, "gil.ns", "ns that they waited, those not sampled too")                 \
+	X(GIL_UNFINISHED, "gil.unfinished",                                               \
+	  "of them those whose end weft did not see: not in the profile")                 \
 	X(MEMORY_OVER_BUDGET, "memory.over_budget", "things given up to stay in the memory budget")
 
 enum counter {

@@ -4,10 +4,12 @@
 #include <stdlib.h>
 
 #include "bpf/pid_set.h"
+#include "bpf/shared.h"
 #include "bpf/tables.h"
 #include "bpf/targets.h"
 #include "bpf/unwind_maps.h"
 #include "core/scoped.h"
+#include "runtimes/procfs.h"
 #include "runtimes/python.h"
 #include "runtimes/thread_context.h"
 
@@ -180,6 +182,11 @@ void follower_begin(struct follower *f, pid_t pid)
 	pid_set_add(&f->changed, pid);
 }
 
+static void begin(void *ctx, pid_t pid)
+{
+	follower_begin(ctx, pid);
+}
+
 void follower_flush(struct follower *f)
 {
 	for (size_t i = 0; i < f->changed.n_slots; i++) {
@@ -193,6 +200,19 @@ void follower_flush(struct follower *f)
 			       targets_are_listed(f->targets, processes_string(f->ps, proc->comm)));
 	}
 	pid_set_deinit(&f->changed);
+}
+
+void follower_begin_targets(struct follower *f, bool with_others)
+{
+	const struct pid_set *pids = &f->targets->pids;
+
+	for (size_t i = 0; i < pids->n_slots; i++)
+		if (pids->slots[i])
+			follower_begin(f, pids->slots[i]);
+	if (with_others &&
+	    (!targets_are_few(f->targets) || f->targets->flags & (TARGET_COMMS | TARGET_CGROUPS)))
+		procfs_each(f, begin);
+	follower_flush(f);
 }
 
 void follower_drop(struct follower *f, struct process *proc)

@@ -27,6 +27,10 @@ void follower_free(struct follower *f);
 
 /* A target that was there before weft. */
 void follower_begin(struct follower *f, pid_t pid);
+/* What the targets that run already have mapped, before they are sampled. Those that are not
+   targets by their pid become known by their first sample, unless they are asked for: with_others.
+ */
+void follower_begin_targets(struct follower *f, bool with_others);
 /* An event that was applied to the processes just now. */
 void follower_event(struct follower *f, const struct process_event *ev);
 /* A process that was sampled: is_stale when the kernel half did not know where it was. */

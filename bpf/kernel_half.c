@@ -155,8 +155,9 @@ int kernel_half_open(struct kernel_half *k, const struct options *opt, const str
 	set_sizes(k, &features);
 	set_options(k, opt, &features);
 	targets_configure(&k->targets, k->skel);
-	if (k->sampler->configure)
-		k->sampler->configure(k->sampler, k->skel);
+	err = k->sampler->configure ? k->sampler->configure(k->sampler, k->skel) : 0;
+	if (err)
+		return err;
 	err = weft_bpf__load(k->skel);
 	if (err) {
 		log_load_error(err);
@@ -187,6 +188,8 @@ int kernel_half_start(struct kernel_half *k, const struct options *opt)
 void kernel_half_stop(struct kernel_half *k)
 {
 	ticker_stop(&k->ticker);
+	if (k->skel && k->sampler->detach)
+		k->sampler->detach(k->skel);
 }
 
 void kernel_half_close(struct kernel_half *k)
@@ -197,6 +200,16 @@ void kernel_half_close(struct kernel_half *k)
 	weft_bpf__destroy(k->skel);
 	k->skel = NULL;
 	targets_deinit(&k->targets);
+}
+
+/* Waits that began and ended in no TICK_* counter. */
+static uint64_t count_unfinished(const uint64_t *sums)
+{
+	uint64_t n = 0;
+
+	for (int i = 0; i < END_ROOT; i++)
+		n += sums[i];
+	return sums[GIL_WAITS] > n ? sums[GIL_WAITS] - n : 0;
 }
 
 void kernel_half_count(const struct kernel_half *k, uint64_t sums[N_COUNTERS])
@@ -214,6 +227,7 @@ void kernel_half_count(const struct kernel_half *k, uint64_t sums[N_COUNTERS])
 		for (int i = 0; i < N_COUNTERS; i++)
 			sums[i] += state->counters[i];
 	}
+	sums[GIL_UNFINISHED] += count_unfinished(sums);
 }
 
 uint64_t kernel_half_memory(const struct kernel_half *k)
@@ -230,6 +244,7 @@ uint64_t kernel_half_memory(const struct kernel_half *k)
 			sum += len * n * (uint64_t)cpus_possible();
 			break;
 		case BPF_MAP_TYPE_HASH:
+		case BPF_MAP_TYPE_LRU_HASH:
 			/* about 64 bytes an element go to the kernel's own bookkeeping */
 			sum += (len + bpf_map__key_size(map) + 64) * n;
 			break;
@@ -245,19 +260,20 @@ uint64_t kernel_half_memory(const struct kernel_half *k)
 
 size_t kernel_half_programs(const struct kernel_half *k, struct live_program *out)
 {
-	const struct bpf_program *const programs[] = { k->skel->progs.cpu_tick,
-						       k->skel->progs.process_fork };
+	struct bpf_program *program;
 	size_t n = 0;
 
-	for (size_t i = 0; i < sizeof(programs) / sizeof(*programs); i++) {
+	bpf_object__for_each_program(program, k->skel->obj)
+	{
 		struct bpf_prog_info info = { 0 };
 		uint32_t len = sizeof(info);
 
-		if (bpf_obj_get_info_by_fd(bpf_program__fd(programs[i]), &info, &len))
+		if (n == LIVE_MAX_PROGRAMS || bpf_program__fd(program) < 0 ||
+		    bpf_obj_get_info_by_fd(bpf_program__fd(program), &info, &len))
 			continue;
 		out[n] = (struct live_program){ .run_time_ns = info.run_time_ns,
 						.run_cnt = info.run_cnt };
-		snprintf(out[n].name, sizeof(out[n].name), "%s", bpf_program__name(programs[i]));
+		snprintf(out[n].name, sizeof(out[n].name), "%s", bpf_program__name(program));
 		n++;
 	}
 	return n;

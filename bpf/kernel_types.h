@@ -31,6 +31,7 @@ struct css_set {
 };
 
 struct task_struct {
+	unsigned int __state; /* from 5.14 on */
 	void *stack;
 	unsigned int flags;
 	int pid, tgid;
@@ -40,6 +41,10 @@ struct task_struct {
 	__u64 start_boottime;
 	char comm[16];
 	struct thread_struct thread;
+};
+
+struct task_struct___before_5_14 {
+	volatile long state;
 };
 
 #pragma clang attribute pop

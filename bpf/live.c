@@ -16,6 +16,7 @@
 #include "bpf/sweeper.h"
 #include "bpf/tables.h"
 #include "bpf/unwind_maps.h"
+#include "bpf/waits.h"
 #include "core/clock.h"
 #include "core/hurry.h"
 #include "core/log.h"
@@ -40,7 +41,11 @@ static int on_record(void *ctx, void *record, size_t len)
 {
 	struct live *l = ctx;
 
-	if (sample_queue_add(l->queue, record, len))
+	int err = sample_queue_add(l->queue, record, len);
+
+	if (err == -ENOENT)
+		waits_end(l->waits, l->profile, record);
+	else if (err)
 		l->counters[TICK_LOST_ERROR]++;
 	l->ring_left -= (int64_t)len;
 	return l->ring_left > 0 ? 0 : -EAGAIN;
@@ -102,8 +107,9 @@ static int make_parts(struct live *l, const struct options *opt)
 	l->follower = follower_new(l->processes, l->maps, l->tables, &l->kernel.targets);
 	l->finisher = finisher_new(l->processes, l->tables);
 	l->queue = sample_queue_new();
+	l->waits = waits_new();
 	l->ring = ring_buffer__new(bpf_map__fd(l->kernel.skel->maps.ring), on_record, l, NULL);
-	if (!l->follower || !l->finisher || !l->queue || !l->ring)
+	if (!l->follower || !l->finisher || !l->queue || !l->waits || !l->ring)
 		return -ENOMEM;
 	if (l->kernel.sampler->is_swept) {
 		l->sweeper = sweeper_new(l->processes, &l->kernel.targets, l->kernel.period_ns);
@@ -122,18 +128,6 @@ static int make_parts(struct live *l, const struct options *opt)
 		.bytes = opt->memory, .used = live_memory, .flush = flush_symbols, .ctx = l
 	};
 	return 0;
-}
-
-/* What the targets that run already have mapped, before they are sampled. */
-static void begin_targets(struct live *l)
-{
-	const struct targets *t = &l->kernel.targets;
-
-	for (size_t i = 0; i < t->pids.n_slots; i++) {
-		if (t->pids.slots[i])
-			follower_begin(l->follower, t->pids.slots[i]);
-	}
-	follower_flush(l->follower);
 }
 
 /* Events are followed before the first tick; what was there before is read when it is first seen.
@@ -166,7 +160,7 @@ static int open_with(struct live *l, const struct options *opt)
 		return err;
 	}
 	if (!l->sweeper)
-		begin_targets(l);
+		follower_begin_targets(l->follower, l->kernel.sampler->is_of_known);
 	/* A target that is released now runs at once; nothing may keep its first events waiting. */
 	kernel_symbols_wait(&l->kernel_symbols);
 	err = kernel_half_start(&l->kernel, opt);
@@ -212,6 +206,7 @@ static void live_close(struct source *src)
 	objects_free(l->objects);
 	kernel_symbols_deinit(&l->kernel_symbols);
 	sample_queue_free(l->queue);
+	waits_free(l->waits);
 	ring_buffer__free(l->ring);
 	sideband_free(l->sideband);
 	wakeup_close(&l->wakeup);
@@ -289,7 +284,10 @@ static uint32_t stack_of(struct live *l, struct process *proc, uint64_t time_ns,
 static void add_sample(struct live *l, const struct queued_sample *q)
 {
 	const struct wire_sample *s = q->sample;
-	int64_t values[MAX_VALUES] = { 1, (int64_t)s->weight };
+	struct explained_sample explained = { .id = s->id,
+					      .time_ns = s->time_ns + l->unix_offset_ns,
+					      .weight = s->weight,
+					      .tid = s->tid };
 	enum budget_state state = budget_check(&l->budget, s->time_ns);
 	struct walked walked = { .frames = l->frames,
 				 .python = q->python,
@@ -298,7 +296,6 @@ static void add_sample(struct live *l, const struct queued_sample *q)
 				 .n_codes = q->n_codes };
 	struct sample_names names;
 	struct process *proc;
-	uint32_t stack;
 
 	proc = processes_find(l->processes, (pid_t)s->pid, s->start_time_ns, s->time_ns);
 	if (proc)
@@ -308,11 +305,11 @@ static void add_sample(struct live *l, const struct queued_sample *q)
 	if (proc)
 		follower_sample(l->follower, proc, s->start_time_ns, s->time_ns,
 				is_stale(l, proc, s, walked.end));
-	stack = stack_of(l, proc, s->time_ns, &walked, state);
+	explained.stack = stack_of(l, proc, s->time_ns, &walked, state);
 	sample_names_find(&names, l->processes, proc, q);
-	profile_add(l->profile, stack,
-		    sample_labels_get(l->labels, q, proc, l->processes, &names, state),
-		    s->time_ns + l->unix_offset_ns, values);
+	explained.labels = sample_labels_get(l->labels, q, proc, l->processes, &names, state);
+	if (!waits_add(l->waits, l->profile, &explained))
+		l->counters[MEMORY_OVER_BUDGET]++;
 	if (proc)
 		process_count_stuck(l->processes, proc);
 	l->n_added++;

@@ -33,8 +33,10 @@ struct live_program {
 	uint64_t run_time_ns, run_cnt; /* 0 unless options.stats asked the kernel to count */
 };
 
+#define LIVE_MAX_PROGRAMS 8
+
 struct live_stats {
-	struct live_program programs[4];
+	struct live_program programs[LIVE_MAX_PROGRAMS];
 	size_t n_programs;
 	uint64_t first_sample_ns;  /* from source_open() to the first tick that became a sample; 0:
 				      none */

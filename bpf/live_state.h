@@ -42,6 +42,7 @@ struct live {
 	struct follower *follower;
 	struct finisher *finisher;
 	struct sample_queue *queue;
+	struct waits *waits;
 	struct kernel_symbols kernel_symbols;
 	/* of the profile that is being filled */
 	struct profile *profile;

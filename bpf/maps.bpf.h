@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* The maps of the kernel half and its settings. Sizes of 1 are set by user space before loading. */
+/*
+ * The maps of the kernel half and its settings. Sizes of 1 are set by user space before loading.
+ * Weak, like the functions that are not static: each *.bpf.c has them, and linking keeps one.
+ */
 #ifndef BPF_MAPS_BPF_H
 #define BPF_MAPS_BPF_H
 
@@ -23,23 +26,25 @@
 #define STACK_WINDOW 1024 /* bytes of user stack read at a time: some ten frames */
 #define N_CACHED_RULES 512
 
+#define SETTING __weak const volatile
+
 /* Settings, written before loading. */
-const volatile __u32 target_flags = TARGET_ALL;
-const volatile __u32 table_mask = 0;	   /* words of the table memory - 1; a power of two - 1 */
-const volatile __u32 python_seen_mask = 0; /* elements of python_seen - 1; a power of two - 1 */
-const volatile __u32 snapshot_max_pages = 16;
-const volatile __u32 snapshot_pages_per_second = 8192; /* on one CPU: 5 ms of copying a second */
-const volatile __u32 ring_wakeup_len = 1;    /* bytes waiting in the ring that wake user space */
-const volatile __u32 ring_snapshot_len = 1;  /* bytes waiting from which on no stacks are copied */
-const volatile __u64 sample_period_ns = 0;   /* mean time between samples on one CPU */
-const volatile bool is_worth_period = false; /* a sample is worth its events, not its time */
-const volatile bool asks_who_waits = false;  /* user space reads what waits for asyncio tasks */
-const volatile bool is_user_only = false;
-const volatile bool is_kernel_only = false;
-const volatile bool has_task_btf = false; /* the kernel has bpf_get_current_task_btf (5.11) */
-const volatile bool has_cgroup_ancestors =
+SETTING __u32 target_flags = TARGET_ALL;
+SETTING __u32 table_mask = 0;	    /* words of the table memory - 1; a power of two - 1 */
+SETTING __u32 python_seen_mask = 0; /* elements of python_seen - 1; a power of two - 1 */
+SETTING __u32 snapshot_max_pages = 16;
+SETTING __u32 snapshot_pages_per_second = 8192; /* on one CPU: 5 ms of copying a second */
+SETTING __u32 ring_wakeup_len = 1;		/* bytes waiting in the ring that wake user space */
+SETTING __u32 ring_snapshot_len = 1;  /* bytes waiting from which on no stacks are copied */
+SETTING __u64 sample_period_ns = 0;   /* mean time between samples on one CPU */
+SETTING bool is_worth_period = false; /* a sample is worth its events, not its time */
+SETTING bool asks_who_waits = false;  /* user space reads what waits for asyncio tasks */
+SETTING bool is_user_only = false;
+SETTING bool is_kernel_only = false;
+SETTING bool has_task_btf = false; /* the kernel has bpf_get_current_task_btf (5.11) */
+SETTING bool has_cgroup_ancestors =
 	false; /* the kernel has bpf_get_current_ancestor_cgroup_id (5.16) */
-const volatile bool has_task_pt_regs = false; /* the kernel has bpf_task_pt_regs (5.15) */
+SETTING bool has_task_pt_regs = false; /* the kernel has bpf_task_pt_regs (5.15) */
 
 /* A rule looked up before, found by the low bits of the pc. Valid as long as the process's vector
    is: a file's rules never change. Saves a binary search over cold memory for most frames. */
@@ -77,7 +82,7 @@ struct {
 	__uint(max_entries, 1);
 	__type(key, __u32);
 	__type(value, struct scratch);
-} scratches SEC(".maps");
+} scratches __weak SEC(".maps");
 
 /* How long each CPU's ticks are, by CPU number: one element for each that may come. User space
    writes through its own mapping, ticks read. */
@@ -87,7 +92,7 @@ struct {
 	__uint(max_entries, 1);
 	__type(key, __u32);
 	__type(value, struct tick_length);
-} tick_lengths SEC(".maps");
+} tick_lengths __weak SEC(".maps");
 
 /* The table memory: unwind tables and vectors of mappings, written by user space through its own
    mapping, read by walks. One element, whose size is the budget. */
@@ -97,7 +102,7 @@ struct {
 	__uint(max_entries, 1);
 	__uint(key_size, 4);
 	__uint(value_size, 8);
-} table_words SEC(".maps");
+} table_words __weak SEC(".maps");
 
 /* Processes whose mappings the kernel half knows, by pid. User space writes; a fork copies. */
 struct {
@@ -105,7 +110,7 @@ struct {
 	__uint(max_entries, 1);
 	__type(key, __u32);
 	__type(value, struct unwind_process);
-} unwind_processes SEC(".maps");
+} unwind_processes __weak SEC(".maps");
 
 /* Those of them that run CPython. User space writes; a fork copies. */
 struct {
@@ -113,7 +118,7 @@ struct {
 	__uint(max_entries, 1);
 	__type(key, __u32);
 	__type(value, struct python_process);
-} python_processes SEC(".maps");
+} python_processes __weak SEC(".maps");
 
 #define PYTHON_CODES_A_SAMPLE 16 /* some 10 us; the others have their turn at the next sample */
 
@@ -130,7 +135,7 @@ struct {
 	__uint(max_entries, 1);
 	__type(key, __u32);
 	__type(value, struct python_seen);
-} python_seen SEC(".maps");
+} python_seen __weak SEC(".maps");
 
 /* A mark that this sample has set. */
 struct python_sent {
@@ -161,7 +166,7 @@ struct {
 	__uint(max_entries, 1);
 	__type(key, __u32);
 	__type(value, struct python_scratch);
-} python_scratches SEC(".maps");
+} python_scratches __weak SEC(".maps");
 
 /* Targets. User space fills them; forks add to and remove from the pids. */
 struct {
@@ -169,14 +174,14 @@ struct {
 	__uint(max_entries, 1);
 	__type(key, __u32);
 	__type(value, __u32);
-} target_pids SEC(".maps");
+} target_pids __weak SEC(".maps");
 
 struct {
 	__uint(type, BPF_MAP_TYPE_HASH);
 	__uint(max_entries, 1);
 	__type(key, __u32);
 	__type(value, __u32);
-} target_tids SEC(".maps");
+} target_tids __weak SEC(".maps");
 
 struct comm {
 	char name[WIRE_COMM_LEN];
@@ -187,20 +192,20 @@ struct {
 	__uint(max_entries, 1);
 	__type(key, struct comm);
 	__type(value, __u32);
-} target_comms SEC(".maps");
+} target_comms __weak SEC(".maps");
 
 struct {
 	__uint(type, BPF_MAP_TYPE_HASH);
 	__uint(max_entries, 1);
 	__type(key, __u64);
 	__type(value, __u32);
-} target_cgroups SEC(".maps");
+} target_cgroups __weak SEC(".maps");
 
 /* Records of bpf/weft.h to user space. */
 struct {
 	__uint(type, BPF_MAP_TYPE_RINGBUF);
 	__uint(max_entries, 4096);
-} ring SEC(".maps");
+} ring __weak SEC(".maps");
 
 static __always_inline struct scratch *scratch_get(void)
 {

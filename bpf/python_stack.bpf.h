@@ -64,7 +64,9 @@ static __always_inline void python_send(struct scratch *s, struct python_scratch
 		return;
 	p->record.h.type = WIRE_PYTHON;
 	p->record.h.flags = 0;
-	if (p->process.has_gil && p->walk.is_attached)
+	if (s->sample.sampler == WIRE_GIL)
+		p->record.h.flags = WIRE_PYTHON_WAITS_FOR_GIL;
+	else if (p->process.has_gil && p->walk.is_attached)
 		p->record.h.flags = WIRE_PYTHON_HOLDS_GIL;
 	else if (p->process.has_gil && p->process.attached.kind != PYTHON_SLOT_NONE)
 		p->record.h.flags = WIRE_PYTHON_RELEASED_GIL;

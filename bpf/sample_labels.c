@@ -138,6 +138,8 @@ static uint32_t make(struct draft *d, const struct cached *c, bool with_thread)
 		add_text(d, sl->gil, "holding", SIZE_MAX);
 	if (c->gil & WIRE_PYTHON_RELEASED_GIL)
 		add_text(d, sl->gil, "released", SIZE_MAX);
+	if (c->gil & WIRE_PYTHON_WAITS_FOR_GIL)
+		add_text(d, sl->gil, "waiting", SIZE_MAX);
 	if (d->task)
 		add_text(d, sl->task, d->task, SIZE_MAX);
 	if (d->span) {

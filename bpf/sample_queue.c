@@ -258,6 +258,22 @@ static int add_sample(struct sample_queue *q, const void *record, size_t len)
 	return 0;
 }
 
+static int add_weight(struct sample_queue *q, const void *record, size_t len)
+{
+	struct wire_weight weight;
+
+	if (len < sizeof(weight))
+		return -EBADMSG;
+	memcpy(&weight, record, sizeof(weight));
+	for (size_t i = q->n; i > q->first; i--) {
+		if (q->items[i - 1].sample->id != weight.sample_id)
+			continue;
+		q->items[i - 1].sample->weight = weight.weight;
+		return 0;
+	}
+	return -ENOENT;
+}
+
 int sample_queue_add(struct sample_queue *q, const void *record, size_t len)
 {
 	struct wire_header h;
@@ -268,6 +284,8 @@ int sample_queue_add(struct sample_queue *q, const void *record, size_t len)
 	memcpy(&h, record, sizeof(h));
 	if (h.type == WIRE_SAMPLE)
 		return add_sample(q, record, len);
+	if (h.type == WIRE_WEIGHT)
+		return add_weight(q, record, len);
 	err = check_part(h.type, record, len);
 	return err ? err : add_part(q, record, len);
 }

@@ -29,7 +29,8 @@ struct sample_queue;
 
 struct sample_queue *sample_queue_new(void);
 void sample_queue_free(struct sample_queue *q);
-/* Copies a record of the ring. -EBADMSG: lengths that contradict each other; -ENOMEM. */
+/* Copies a record of the ring. -EBADMSG: lengths that contradict each other; -ENOMEM; -ENOENT: the
+   weight of a sample that is not here any more. */
 int sample_queue_add(struct sample_queue *q, const void *record, size_t len);
 /* Call after adding, before taking. */
 void sample_queue_sort(struct sample_queue *q);

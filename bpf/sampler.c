@@ -11,9 +11,10 @@
 #include "core/profile.h"
 #include "weft.skel.h"
 
-static void configure_ticks(const struct sampler_ops *s, struct weft_bpf *skel)
+static int configure_ticks(const struct sampler_ops *s, struct weft_bpf *skel)
 {
 	skel->rodata->is_worth_period = s->event.is_frequency;
+	return 0;
 }
 
 static void log_attach_error(const struct sampler_ops *s, int err)
@@ -51,42 +52,46 @@ static int attach_ticks(const struct sampler_ops *s, struct weft_bpf *skel, uint
 	return err;
 }
 
-static const struct sampler_ops samplers[] = {
-	{
-		.name = "cpu",
-		.type = "cpu",
-		.unit = "nanoseconds",
-		.event = { PERF_TYPE_SOFTWARE, PERF_COUNT_SW_CPU_CLOCK, false },
-		.configure = configure_ticks,
-		.attach = attach_ticks,
-	},
-	{
-		.name = "async",
-		.type = "async_wall",
-		.unit = "nanoseconds",
-		.is_swept = true,
-		.freq = 10,
-	},
-	{
-		.name = "cycles",
-		.type = "cycles",
-		.unit = "count",
-		.event = { PERF_TYPE_HARDWARE, PERF_COUNT_HW_CPU_CYCLES, true },
-		.is_hidden = true,
-		.configure = configure_ticks,
-		.attach = attach_ticks,
-	},
+static const struct sampler_ops sampler_cpu = {
+	.name = "cpu",
+	.type = "cpu",
+	.unit = "nanoseconds",
+	.event = { PERF_TYPE_SOFTWARE, PERF_COUNT_SW_CPU_CLOCK, false },
+	.configure = configure_ticks,
+	.attach = attach_ticks,
 };
+
+static const struct sampler_ops sampler_cycles = {
+	.name = "cycles",
+	.type = "cycles",
+	.unit = "count",
+	.event = { PERF_TYPE_HARDWARE, PERF_COUNT_HW_CPU_CYCLES, true },
+	.is_hidden = true,
+	.is_weighted = true,
+	.configure = configure_ticks,
+	.attach = attach_ticks,
+};
+
+static const struct sampler_ops sampler_async = {
+	.name = "async",
+	.type = "async_wall",
+	.unit = "nanoseconds",
+	.is_swept = true,
+	.freq = 10,
+};
+
+static const struct sampler_ops *const samplers[] = { &sampler_cpu, &sampler_async, &sampler_gil,
+						      &sampler_cycles };
 
 #define N_SAMPLERS (sizeof(samplers) / sizeof(samplers[0]))
 
 const struct sampler_ops *sampler_find(const char *name)
 {
 	if (!name)
-		return &samplers[0];
+		return samplers[0];
 	for (size_t i = 0; i < N_SAMPLERS; i++)
-		if (!strcmp(samplers[i].name, name))
-			return &samplers[i];
+		if (!strcmp(samplers[i]->name, name))
+			return samplers[i];
 	return NULL;
 }
 
@@ -95,16 +100,16 @@ const char *sampler_names(char *out)
 	size_t len = 0;
 
 	for (size_t i = 0; i < N_SAMPLERS && len < SAMPLER_NAMES_MAX; i++)
-		if (!samplers[i].is_hidden)
+		if (!samplers[i]->is_hidden)
 			len += (size_t)snprintf(out + len, SAMPLER_NAMES_MAX - len, "%s%s",
-						len ? ", " : "", samplers[i].name);
+						len ? ", " : "", samplers[i]->name);
 	return out;
 }
 
 void sampler_begin_profile(const struct sampler_ops *s, struct profile *p, uint64_t period_ns)
 {
 	profile_begin(p, s->type, s->unit);
-	if (!s->event.is_frequency)
+	if (!s->is_weighted)
 		profile_header(p)->period = (int64_t)period_ns;
 }
 
@@ -112,7 +117,7 @@ void sampler_end_profile(const struct sampler_ops *s, struct profile *p)
 {
 	uint64_t n = 0, sum = 0;
 
-	if (!s->event.is_frequency)
+	if (!s->is_weighted)
 		return;
 	for (uint32_t i = 0; i < profile_n_samples(p); i++) {
 		n += (uint64_t)profile_get_sample(p, i)->values[0];

@@ -22,12 +22,20 @@ struct sampler_ops {
 	bool is_hidden;		 /* not proposed anywhere: what never ran on the real thing */
 	bool is_swept;	   /* by bpf/sweeper.c: nothing ticks, configure and attach are NULL */
 	unsigned int freq; /* its default rate in Hz; 0: that of all */
-	/* Before load: settings. */
-	void (*configure)(const struct sampler_ops *s, struct weft_bpf *skel);
-	/* After load: opens the events, which ticker_start() starts. Logs what is missing.
-	   -ENOTSUP: not on this machine; -EPERM, ... */
+	bool is_weighted;  /* samples are worth what they say, not all the same */
+	bool is_user_only; /* its stacks have no kernel frames */
+	bool is_of_known;  /* only of processes that user space has looked at */
+	/* Before load: settings, and which programs. Logs what is missing. -ENOTSUP: not on this
+	   machine. */
+	int (*configure)(const struct sampler_ops *s, struct weft_bpf *skel);
+	/* After load: opens the events, which ticker_start() starts, or begins. Logs what is
+	   missing. -ENOTSUP: not on this machine; -EPERM, ... */
 	int (*attach)(const struct sampler_ops *s, struct weft_bpf *skel, uint64_t period_ns,
 		      struct ticker *ticker);
+	/* Ends what does not tick; programs under way have ended when it returns. NULL: nothing. */
+	void (*detach)(struct weft_bpf *skel);
+	/* Why a finished profile may well have no samples. NULL: only where no CPU was used. */
+	const char *(*nothing)(const struct profile *p);
 };
 
 /* By its name, NULL is the default one; NULL when there is none. */
@@ -40,5 +48,7 @@ const char *sampler_names(char *out);
 void sampler_begin_profile(const struct sampler_ops *s, struct profile *p, uint64_t period_ns);
 /* Its period where only the samples say it: what one is worth on average. */
 void sampler_end_profile(const struct sampler_ops *s, struct profile *p);
+
+extern const struct sampler_ops sampler_gil;
 
 #endif

@@ -50,6 +50,12 @@ struct unwind_vector {
 
 #define MAPPING_WORDS (sizeof(struct unwind_mapping) / 4)
 
+/* Which of the time that passed off the CPUs is sampled: points.bpf.h. */
+struct points {
+	__u64 cell_ns, at_ns, point_ns;
+	__u64 since_ns, total_ns;
+};
+
 /* One a CPU, at the start of the value of the map `scratches`; written by its ticks only. What a
    tick that is passed over touches stands together. */
 struct cpu_state {
@@ -62,6 +68,7 @@ struct cpu_state {
 	/* snapshot.bpf.h: pages that may still be copied, and when that was worked out */
 	__u64 n_pages_left, refill_time_ns;
 	__u64 n_samples; /* for ids */
+	struct points points;
 };
 
 /* What the ticks of one CPU stand for, in the map `tick_lengths`; user space writes, in this order.

@@ -29,7 +29,7 @@ static __always_inline bool snapshot_helps(int end)
 }
 
 /* A global function: verified once, not once a page. */
-__attribute__((noinline)) int snapshot_page(__u64 sample_id, __u64 addr)
+__weak __attribute__((noinline)) int snapshot_page(__u64 sample_id, __u64 addr)
 {
 	struct wire_snapshot_page *page;
 	__u64 word;

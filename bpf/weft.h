@@ -23,9 +23,10 @@ enum wire_record_type {
 	WIRE_PYTHON_CODE = 5,
 	WIRE_PYTHON_TASK = 6,
 	WIRE_SPAN = 7,
+	WIRE_WEIGHT = 8,
 };
 
-enum wire_sampler { WIRE_CPU, WIRE_CYCLES };
+enum wire_sampler { WIRE_CPU, WIRE_CYCLES, WIRE_GIL };
 
 enum wire_frame_kind {
 	WIRE_FRAME_KERNEL = 1, /* addr: kernel text address */
@@ -66,7 +67,8 @@ struct wire_sample {
 	__u64 start_time_ns; /* of the process (group leader's start_boottime): with pid its
 				identity */
 	__u64 cgroup_id;
-	__u64 weight; /* what it is worth in the sampler's unit; cpu: the sampling period in ns */
+	__u64 weight; /* what it is worth in the sampler's unit; cpu: the sampling period in ns; 0:
+			 a record of its own will say it */
 	__u32 pid, tid, cpu;
 	__u32 n_code_pages; /* the process has, executable and not writable */
 	__u16 n_kernel, n_user;
@@ -83,6 +85,14 @@ struct wire_sample {
 	__u64 regs[WIRE_N_REGS];
 	__u32 valid_regs, pad;
 	struct wire_frame frames[];
+};
+
+/* What a sample is worth of which that was not known yet; comes after it. */
+struct wire_weight {
+	struct wire_header h;
+	__u64 sample_id;
+	__u64 weight;
+	__u32 tid, pad; /* as in the sample */
 };
 
 /* One page of the user stack, upwards from the stack pointer. A page that was not resident is not
@@ -132,8 +142,12 @@ struct wire_python_frame {
 	__u32 id;	/* its identity, unwinders/python_identity.h; 0: it could not be read */
 };			/* 16 bytes */
 
-/* In the flags of the header. Neither: nobody can tell. */
-enum wire_python_flags { WIRE_PYTHON_HOLDS_GIL = 1, WIRE_PYTHON_RELEASED_GIL = 2 };
+/* In the flags of the header. None: nobody can tell. */
+enum wire_python_flags {
+	WIRE_PYTHON_HOLDS_GIL = 1,
+	WIRE_PYTHON_RELEASED_GIL = 2,
+	WIRE_PYTHON_WAITS_FOR_GIL = 4,
+};
 
 /* The Python part of a stack, leaf first; comes before its sample. */
 struct wire_python {

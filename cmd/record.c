@@ -44,6 +44,17 @@ static int check_event(const struct options *opt)
 	return EXIT_USAGE;
 }
 
+static int check_frames(const struct options *opt)
+{
+	const struct sampler_ops *s = sampler_find(opt->event);
+
+	if (opt->kernel_only && (opt->user_only || s->is_user_only))
+		return usage(opt->user_only ? "--user-only and --kernel-only together leave nothing"
+					    : "this event's stacks have no kernel frames: leave "
+					      "--kernel-only out");
+	return EXIT_OK;
+}
+
 static int check_memory(const struct options *opt)
 {
 	uint64_t least;
@@ -70,11 +81,9 @@ static int check_options(const struct options *opt)
 		return usage("--all is everything: leave the other targets out");
 	if (named && opt->command)
 		return usage("either CMD or a running target, not both");
-	if (opt->user_only && opt->kernel_only)
-		return usage("--user-only and --kernel-only together leave nothing");
 	if (opt->snapshot_size > 64 << 10)
 		return usage("--snapshot-size is at most 64K");
-	if (check_event(opt) || check_memory(opt))
+	if (check_event(opt) || check_frames(opt) || check_memory(opt))
 		return EXIT_USAGE;
 	if (sampler_find(opt->event)->is_swept && opt->tids.n)
 		return usage("asyncio tasks are a process's, not a thread's: -p PID, not --tid");

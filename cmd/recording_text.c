@@ -78,6 +78,14 @@ static bool is_narrow(const struct recording *r)
 	return false;
 }
 
+/* What a sampler that needs more than a CPU in use did not find; NULL: that is all it needs. */
+static const char *missed(const struct recording *r)
+{
+	const struct sampler_ops *s = sampler_find(r->opt.event);
+
+	return s && s->nothing ? s->nothing(r->profile) : NULL;
+}
+
 /* "0 samples: pid 4711 used 0.00 s CPU in 10.0 s (it was asleep)" */
 static void explain_nothing(const struct recording *r)
 {
@@ -90,6 +98,12 @@ static void explain_nothing(const struct recording *r)
 		fputs("\n  is there a CPython 3.7 to 3.15 in it? weft dump PID, weft doctor --pid "
 		      "PID\n",
 		      stderr);
+		return;
+	}
+	if (missed(r)) {
+		fputs("weft: 0 samples of ", stderr);
+		print_target(r, stderr);
+		fprintf(stderr, " in %.1f s: %s\n", seconds, missed(r));
 		return;
 	}
 	if (!r->pids.n && r->opt.command) {
@@ -166,7 +180,7 @@ static int judge_nothing(const struct recording *r)
 		return EXIT_NO_TARGET;
 	if (r->opt.comms.n && !r->pids.n && !targets_any_named(r->opt.comms.items[0]))
 		return EXIT_NO_TARGET;
-	return !r->pids.n || r->opt.kernel_only || is_idle(r) ? EXIT_OK : EXIT_FAILED;
+	return !r->pids.n || r->opt.kernel_only || missed(r) || is_idle(r) ? EXIT_OK : EXIT_FAILED;
 }
 
 int recording_judge(const struct recording *r, const struct accounting *a)

@@ -35,7 +35,8 @@ static void print_origin(const struct view *v, const char *path)
 		fprintf(v->out, " · %s", when);
 	if (h->duration_ns > 0)
 		fprintf(v->out, " · %.1f s", (double)h->duration_ns / 1e9);
-	if (h->period > 0 &&
+	/* Of blocked time it is what a sample was worth, which is no rate. */
+	if (h->period > 0 && !strcmp(profile_get_string(v->profile, h->period_type.type), "cpu") &&
 	    !strcmp(profile_get_string(v->profile, h->period_type.unit), "nanoseconds"))
 		fprintf(v->out, " at %.0f Hz", 1e9 / (double)h->period);
 	fputc('\n', v->out);

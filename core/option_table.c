@@ -32,8 +32,8 @@ static const struct option_info table[] = {
 	/* sampling */
 	{ ON_RECORD, "event", 'e', 0, NULL, "EVENT",
 	  "what to sample: cpu (time on a CPU; default), async (where the asyncio tasks of CPython "
-	  "are and wait)",
-	  "cpu async", OPTION_STRING, FIELD(event) },
+	  "are and wait), gil (time that threads are blocked on CPython's GIL)",
+	  "cpu async gil", OPTION_STRING, FIELD(event) },
 	{ ON_RECORD, "freq", 'F', 'r', "rate", "HZ",
 	  "samples per second and CPU (default 99); of async: looks at all tasks per second "
 	  "(default 10)",

@@ -2,9 +2,11 @@
 #include "runtimes/procfs.h"
 
 #include <ctype.h>
+#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -53,6 +55,16 @@ int procfs_stat(pid_t pid, struct proc_stat *out)
 	ssize_t len = read_proc(pid, "stat", buf, sizeof(buf));
 
 	return len < 0 ? (int)len : proc_stat_parse(buf, (size_t)len, out);
+}
+
+void procfs_each(void *ctx, void (*fn)(void *ctx, pid_t pid))
+{
+	SCOPED(closedir) DIR *proc = opendir("/proc");
+	const struct dirent *e;
+
+	while (proc && (e = readdir(proc)))
+		if (isdigit((unsigned char)e->d_name[0]))
+			fn(ctx, (pid_t)strtol(e->d_name, NULL, 10));
 }
 
 int procfs_status(pid_t pid, struct proc_status *out)

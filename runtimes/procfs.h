@@ -8,6 +8,8 @@
 
 int procfs_stat(pid_t pid, struct proc_stat *out);
 int procfs_status(pid_t pid, struct proc_status *out);
+/* Calls fn for each process there is, in no order; for none where there is no /proc. */
+void procfs_each(void *ctx, void (*fn)(void *ctx, pid_t pid));
 /* The process a thread belongs to; 0 when there is no such thread. */
 pid_t procfs_process(pid_t tid);
 /* id is "" when it runs in no container. */

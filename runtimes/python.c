@@ -14,6 +14,7 @@
 #include "runtimes/process_table.h"
 #include "runtimes/python_asyncio.h"
 #include "runtimes/python_codes.h"
+#include "runtimes/python_gil.h"
 #include "runtimes/python_image.h"
 #include "runtimes/python_merge.h"
 #include "runtimes/python_names.h"
@@ -102,6 +103,9 @@ static void find_image(struct processes *ps, struct process *proc, struct python
 	if (!py->image)
 		return;
 	py->is_musl = libc_is_musl(proc);
+	processes_count(ps, PYTHON_PROCESSES);
+	if (py->image->layout.is_free_threaded)
+		processes_count(ps, PYTHON_FREE_THREADED);
 	if (!py->image->err)
 		return;
 	if (python_image_is_usable(py->image)) {
@@ -201,6 +205,7 @@ bool python_attach(struct processes *ps, struct process *proc, struct python_pro
 		return false;
 	set_walk(&py->image->layout, out);
 	py->is_settled = python_slots_set(proc, py->image, py->bias, py->is_musl, out);
+	python_gil_set(py->image, py->bias, out);
 	set_modules(proc, py, out);
 	return true;
 }

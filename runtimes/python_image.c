@@ -200,6 +200,7 @@ static struct python_image *read_image(struct object *o)
 	object_symbol(o, "_PyEval_EvalFrameDefault", &image.eval, &image.eval_len);
 	read_tls(o, &image);
 	object_symbol(o, "autoTLSkey", &image.key, &size);
+	object_symbol(o, "gil_cond", &image.gil_cond, &size);
 	object_symbol(o, "PyUnicode_Type", &image.str, &size);
 	object_symbol(o, "PyLong_Type", &image.integer, &size);
 	object_symbol(o, "PyCode_Type", &image.code, &size);

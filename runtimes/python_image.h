@@ -24,6 +24,7 @@ struct python_image {
 	int err;		 /* -ENOTSUP: a version nobody knows, layout.version says which */
 	uint64_t runtime;	 /* virtual address of _PyRuntime; 3.6: of _PyThreadState_Current */
 	uint64_t key;		 /* of the int that is 3.6's autoTLSkey; 0: not found */
+	uint64_t gil_cond;	 /* of 3.6's condition variable; 0: not found */
 	uint64_t eval, eval_len; /* the eval function's main part */
 	uint64_t str, integer;	 /* PyUnicode_Type and PyLong_Type; 0: not found */
 	uint64_t code;		 /* PyCode_Type; 0: not found */

@@ -14,6 +14,7 @@
 #ifndef RUNTIMES_PYTHON_LAYOUT_H
 #define RUNTIMES_PYTHON_LAYOUT_H
 
+#include <pthread.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -34,6 +35,7 @@ enum python_gil {
 	PYTHON_GIL_LOCKED = 16,	    /* int; -1: there is no GIL yet */
 	PYTHON_GIL_COND = 32,	    /* who waits for it waits on a futex in [32, 80) */
 	PYTHON_GIL_COND_END = 80,
+	PYTHON_GIL_LEN = 80 + 48 + 2 * sizeof(pthread_mutex_t), /* and in what is behind it */
 };
 
 /* How the frames of a thread hang together. */

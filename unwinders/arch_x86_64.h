@@ -59,6 +59,9 @@
 #define CPU_ENTRY_AREA 0xfffffe0000000000ULL
 /* By exec, which leaves no argument. Before, one of these was the program's name. */
 #define PT_REGS_IS_CLEARED(pt) (!(pt)->rdi && !(pt)->rsi)
+#define PT_REGS_FIRST_ARG(pt) ((pt)->rdi) /* of a system call */
+#define PT_REGS_SECOND_ARG(pt) ((pt)->rsi)
+#define SYSCALL_FUTEX 202
 #define SYSCALL_EXECVE 59
 #define SYSCALL_EXECVEAT 322
 #define KERNEL_STACK_SIZE \

@@ -78,7 +78,11 @@ struct python_process {
 	__u16 gen_frame;	       /* from 3.11 on: where in its generator a frame is */
 	__u16 dict_keys;
 	__u16 keys_entries, keys_count; /* in the keys of a dict */
-	__u8 has_log2_keys;		/* from 3.11 on: how they say their size */
+	/* The GIL, or where interpreters point to theirs; and where in it threads wait. */
+	__u64 gil;
+	__u16 interp_gil;
+	__u16 gil_wait, gil_wait_len;
+	__u8 has_log2_keys; /* from 3.11 on: how they say their size */
 	__u8 has_tasks;
 	__u8 anchor;   /* enum python_anchor */
 	__u8 is_lasti; /* frame_instr is an int, not a pointer */

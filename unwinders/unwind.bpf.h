@@ -9,7 +9,7 @@
 
 #include "bpf/maps.bpf.h"
 
-#define UNWIND_GLOBAL __attribute__((noinline))
+#define UNWIND_GLOBAL __weak __attribute__((noinline))
 #define FRAMES_PER_CALL                                                           \
 	8 /* saves looking up the scratch for each; more is more for the verifier \
 	   */

@@ -29,7 +29,8 @@ for file in $cpu $heap; do
 	weft_rows $type $file | tidy >"$work/ours"
 	pprof_rows $type $file | tidy >"$work/theirs"
 	[ -s "$work/ours" ] && diff "$work/ours" "$work/theirs" >"$work/out"
-	claim "report agrees with pprof -top on $file ($(wc -l <"$work/ours") functions)" $?
+	agrees=$?
+	claim "report agrees with pprof -top on $file ($(wc -l <"$work/ours") functions)" $agrees
 	"$weft" report --sample-type $type --focus 'runtime\.main' "$file" | awk 't { print $1, $4, $6, $7, $8 } /Flat%/ { t = 1 }' | sort | tidy >"$work/ours"
 	go tool pprof -symbolize=none -sample_index=$type -unit=count -top -focus='runtime\.main' -nodecount=100000 -nodefraction=0 -edgefraction=0 $file 2>/dev/null |
 		awk 't { print $1, $4, $6, $7, $8 } /flat%/ { t = 1 }' | sort | tidy >"$work/theirs"

@@ -16,6 +16,8 @@
 #define __BPF_HELPERS__
 #define __BPF_CORE_READ_H__
 #define SEC(name)
+#undef __weak
+#define __weak __attribute__((unused))
 #define __uint(name, val) int(*name)[val]
 #define __type(name, val) __typeof__(val) *name
 #undef __always_inline

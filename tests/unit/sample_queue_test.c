@@ -114,6 +114,36 @@ static void build_ids_find_their_sample(void **state)
 	sample_queue_free(q);
 }
 
+static int add_weight(struct sample_queue *q, uint64_t id, uint64_t weight, size_t len)
+{
+	struct wire_weight w = { .h = { WIRE_WEIGHT, 0, sizeof(w) },
+				 .sample_id = id,
+				 .weight = weight };
+
+	return sample_queue_add(q, &w, len);
+}
+
+static void a_weight_finds_its_sample_while_it_is_here(void **state)
+{
+	size_t len = sizeof(struct wire_weight);
+	struct sample_queue *q = sample_queue_new();
+	struct queued_sample out;
+
+	(void)state;
+	assert_int_equal(add_weight(q, CPU(0) | 1, 5, len), -ENOENT);
+	add_sample(q, 2, CPU(0) | 1);
+	add_sample(q, 1, CPU(1) | 1);
+	assert_int_equal(add_weight(q, CPU(0) | 1, 1000, len), 0);
+	assert_int_equal(add_weight(q, CPU(0) | 1, 2000, len - 1), -EBADMSG);
+	sample_queue_sort(q);
+	assert_true(sample_queue_take(q, &out));
+	assert_int_equal(out.sample->weight, 0);
+	assert_int_equal(add_weight(q, CPU(1) | 1, 1000, len), -ENOENT);
+	assert_true(sample_queue_take(q, &out));
+	assert_int_equal(out.sample->weight, 1000);
+	sample_queue_free(q);
+}
+
 static int add_task(struct sample_queue *q, uint64_t sample_id, uint64_t name)
 {
 	struct wire_python_task task = { .h = { WIRE_PYTHON_TASK, 0, sizeof(task) },
@@ -294,6 +324,7 @@ int main(void)
 		cmocka_unit_test(samples_come_in_order_of_time),
 		cmocka_unit_test(pages_find_their_sample),
 		cmocka_unit_test(build_ids_find_their_sample),
+		cmocka_unit_test(a_weight_finds_its_sample_while_it_is_here),
 		cmocka_unit_test(tasks_find_their_sample),
 		cmocka_unit_test(spans_find_their_sample),
 		cmocka_unit_test(pages_of_lost_samples_go_with_the_next_of_their_cpu),

@@ -18,6 +18,7 @@ static void a_sampler_is_found_by_its_name(void **state)
 	(void)state;
 	assert_string_equal(sampler_find(NULL)->name, "cpu");
 	assert_string_equal(sampler_find("cpu")->name, "cpu");
+	assert_string_equal(sampler_find("gil")->name, "gil");
 	assert_string_equal(sampler_find("cycles")->name, "cycles");
 	assert_null(sampler_find("cycle"));
 	assert_null(sampler_find("cpu,cycles"));
@@ -80,6 +81,30 @@ static void the_period_of_cycles_is_what_a_sample_was_worth(void **state)
 	profile_free(p);
 }
 
+static void the_profile_of_the_gil_says_why_it_is_empty(void **state)
+{
+	static const struct {
+		uint64_t n_pythons, n_free_threaded;
+		const char *why;
+	} cases[] = { { 0, 0, "there is no CPython in it that weft knows" },
+		      { 2, 0, "no thread waited for the GIL" },
+		      { 2, 1, "no thread waited for the GIL" },
+		      { 2, 2, "its CPython is free-threaded: without a GIL" } };
+	const struct sampler_ops *gil = sampler_find("gil");
+
+	(void)state;
+	assert_null(sampler_find("cpu")->nothing);
+	for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
+		struct profile *p = profile_new();
+
+		sampler_begin_profile(gil, p, 10101010);
+		profile_count(p, "python.processes", cases[i].n_pythons);
+		profile_count(p, "python.free_threaded", cases[i].n_free_threaded);
+		assert_string_equal(gil->nothing(p), cases[i].why);
+		profile_free(p);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -87,6 +112,7 @@ int main(void)
 		cmocka_unit_test(completion_proposes_what_there_is),
 		cmocka_unit_test(a_cpu_profile_has_its_period_from_the_start),
 		cmocka_unit_test(the_period_of_cycles_is_what_a_sample_was_worth),
+		cmocka_unit_test(the_profile_of_the_gil_says_why_it_is_empty),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
