@@ -22,6 +22,23 @@ const char *dump_version(uint32_t version, char out[16])
 	return out;
 }
 
+/* Times of another clock, as in a time namespace, may lie on the other side of now. */
+bool dump_waited(const struct python_dump *d, const struct python_timer *timer, double *out)
+{
+	if (!timer->since_ns || timer->since_ns > d->time_ns)
+		return false;
+	*out = (double)(d->time_ns - timer->since_ns) / 1e9;
+	return true;
+}
+
+bool dump_left(const struct python_dump *d, const struct python_timer *timer, double *out)
+{
+	if (timer->due_ns <= d->time_ns)
+		return false;
+	*out = (double)(timer->due_ns - d->time_ns) / 1e9;
+	return true;
+}
+
 static int say_why(const struct python_dump *d, pid_t pid, int err)
 {
 	struct pid_list list = { &pid, 1 };

@@ -24,6 +24,10 @@ struct dump_tree {
 int dump_tree_init(struct dump_tree *t, const struct python_dump *d);
 void dump_tree_deinit(struct dump_tree *t);
 
+/* For how many seconds a task has waited, and how many there are left at most. False: not known. */
+bool dump_waited(const struct python_dump *d, const struct python_timer *timer, double *out);
+bool dump_left(const struct python_dump *d, const struct python_timer *timer, double *out);
+
 /* "3.11.7" */
 const char *dump_version(uint32_t version, char out[16]);
 

@@ -56,11 +56,21 @@ static void put_thread(const struct python_dump *d, const struct python_thread *
 	fputs("]}", out);
 }
 
+static void put_seconds(const char *key, const double *seconds, FILE *out)
+{
+	fprintf(out, ",\"%s\":", key);
+	if (seconds)
+		fprintf(out, "%.3f", *seconds);
+	else
+		fputs("null", out);
+}
+
 static void put_task(const struct python_dump *d, const struct python_task *t, FILE *out)
 {
 	const struct python_function *f = python_functions_get(d->functions, t->coroutine);
 	const struct python_thread *thread = python_dump_thread(d, t);
 	char reason[PYTHON_REASON_MAX];
+	double seconds = 0;
 
 	fputs("{\"id\":", out);
 	put_addr(t->addr, out);
@@ -74,6 +84,8 @@ static void put_task(const struct python_dump *d, const struct python_task *t, F
 	fprintf(out, ",\"tid\":%d,\"is_started\":%s,\"is_cut\":%s,\"reason\":",
 		thread ? (int)thread->tid : 0, boolean(t->is_started), boolean(t->is_cut));
 	put_string(python_task_reason(t, d->functions, reason), out);
+	put_seconds("waited_s", dump_waited(d, &t->timer, &seconds) ? &seconds : NULL, out);
+	put_seconds("left_s", dump_left(d, &t->timer, &seconds) ? &seconds : NULL, out);
 	fprintf(out, ",\"%s\":", t->awaits_task ? "awaits_task" : "awaits_future");
 	put_addr(t->awaits, out);
 	fputs(",\"awaited_by\":[", out);

@@ -135,6 +135,17 @@ static void find_groups(struct printing *p)
 			p->n_alike[p->group[i]]++;
 }
 
+/* "for 12.3 s, 2987.7 s to go". What lies in the future or the past is by another clock. */
+static void print_timer(const struct python_dump *d, const struct python_timer *timer, FILE *out)
+{
+	double waited, left;
+
+	if (dump_waited(d, timer, &waited))
+		fprintf(out, ", for %.1f s", waited);
+	if (dump_left(d, timer, &left))
+		fprintf(out, ", %.1f s to go at most", left);
+}
+
 static void print_head(const struct printing *p, const struct python_task *t, enum python_via via)
 {
 	const struct python_dump *d = p->tree.dump;
@@ -157,6 +168,7 @@ static void print_head(const struct printing *p, const struct python_task *t, en
 	}
 	if (!t->is_started)
 		fputs(", not started", p->out);
+	print_timer(d, &t->timer, p->out);
 }
 
 static void print_task(struct printing *p, uint32_t i, enum python_via via, int depth)

@@ -204,7 +204,7 @@ void python_chain_read(struct python_heap *h, uint64_t coroutine, struct python_
 	}
 }
 
-uint64_t python_frame_first_local(struct python_heap *h, uint64_t frame)
+uint64_t python_frame_local(struct python_heap *h, uint64_t frame, unsigned int i)
 {
-	return untagged(h, python_word(h, frame + h->layout->frame.localsplus));
+	return untagged(h, python_word(h, frame + h->layout->frame.localsplus + 8 * (uint64_t)i));
 }

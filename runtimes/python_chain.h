@@ -35,7 +35,7 @@ void python_chain_read(struct python_heap *h, uint64_t coroutine, struct python_
 
 /* The frame of a generator of any kind, where it is; 0: it has none (any more). */
 uint64_t python_generator_frame(struct python_heap *h, uint64_t generator);
-/* The first local variable of a frame, which is `self` in methods. */
-uint64_t python_frame_first_local(struct python_heap *h, uint64_t frame);
+/* A local variable of a frame, parameters first; 0 is `self` in methods. */
+uint64_t python_frame_local(struct python_heap *h, uint64_t frame, unsigned int i);
 
 #endif

@@ -4,6 +4,7 @@
 #include <errno.h>
 
 #include "core/array.h"
+#include "core/clock.h"
 #include "core/intern.h"
 #include "core/mem_cache.h"
 #include "core/scoped.h"
@@ -161,6 +162,8 @@ static int read_tasks(struct python_heap *h, enum python_dump_what what, struct 
 	d->is_cut |= !list_tasks(h, &d->threads, addresses);
 	python_tasks_loops(h, addresses, loops);
 	find_loops(h, &d->threads, loops);
+	d->time_ns = clock_ns(CLOCK_MONOTONIC);
+	d->tasks.has_timers = what == PYTHON_DUMP_ALL;
 	err = python_tasks_read(h, addresses, d->functions, &d->tasks);
 	if (err < 0)
 		return err;

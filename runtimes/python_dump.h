@@ -23,7 +23,8 @@ enum python_dump_what {
 struct python_dump {
 	uint32_t version; /* sys.hexversion */
 	bool is_free_threaded;
-	bool is_cut; /* there was more than weft reads */
+	bool is_cut;	  /* there was more than weft reads */
+	uint64_t time_ns; /* CLOCK_MONOTONIC, when the tasks were read */
 	struct python_functions *functions;
 	struct python_threads threads;
 	struct python_tasks tasks;

@@ -44,6 +44,8 @@ static const struct {
 	{ "code", PYTHON_CODE },
 	{ "weakref", PYTHON_WEAKREF },
 	{ "weakref.ReferenceType", PYTHON_WEAKREF },
+	{ "float", PYTHON_FLOAT },
+	{ "TimerHandle", PYTHON_TIMER_HANDLE },
 };
 
 int python_heap_init(struct python_heap *h, struct mem *mem, const struct python_layout *layout)

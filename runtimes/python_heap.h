@@ -46,6 +46,8 @@ enum python_kind {
 	PYTHON_MODULE,
 	PYTHON_CODE,
 	PYTHON_WEAKREF,
+	PYTHON_FLOAT,
+	PYTHON_TIMER_HANDLE, /* asyncio's */
 };
 
 /* Entries of one dict, set, list or tuple that are looked at. */

@@ -9,6 +9,7 @@
 
 #include "runtimes/python_functions.h"
 #include "runtimes/python_heap.h"
+#include "runtimes/python_timer.h"
 #include "runtimes/python_waiters.h"
 
 enum python_task_state {
@@ -29,6 +30,7 @@ struct python_task {
 	bool is_started;		  /* its coroutine has begun */
 	bool is_cut;			  /* the chain: too deep, or in a circle */
 	uint32_t call;			  /* function of asyncio's that it waits in; 0: none */
+	struct python_timer timer;	  /* since when it waits, where that can be known */
 	uint32_t coroutine;		  /* function that it runs; 0: no Python coroutine */
 	uint32_t first_place, n_places;	  /* await chain in places, outermost first */
 	uint32_t first_waiter, n_waiters; /* in waiters */
@@ -42,7 +44,8 @@ struct python_tasks {
 	size_t cap, cap_places;
 	uint64_t *changed; /* addresses of those that kept changing */
 	size_t n_changed;
-	bool is_cut; /* some have more waiters than are here */
+	bool is_cut;	 /* some have more waiters than are here */
+	bool has_timers; /* asked for by who reads them: the tasks' timers are read too */
 };
 
 /* Reads the tasks at these addresses, a set of 8-byte strings. h reads through a mem_cache, which

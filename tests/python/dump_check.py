@@ -64,6 +64,17 @@ def compare_tasks(d, said, so):
         d.compare("thread of " + name, task["tid"], want[name]["tid"])
         if name in so["reasons"]:
             d.compare("reason of " + name, task["reason"], so["reasons"][name])
+        if task["reason"] == "sleep":
+            compare_times(d, name, task, so["kind"], so["age"])
+
+
+def compare_times(d, name, task, kind, age):
+    """Everything that sleeps does so for 3000 seconds, and began after the program."""
+    waited, left = task["waited_s"], task["left_s"]
+    if kind == "uvloop":
+        d.compare("times of " + name, (waited, left), (None, None))
+    elif waited is None or not 0 <= waited <= age or not 2999.99 <= waited + left <= 3000.01:
+        d.say("times of " + name, (waited, left), "3000 s together, at most %.1f s of them over" % age)
 
 
 def compare_edges(d, said, so):
@@ -120,12 +131,14 @@ def main():
     weft, python = sys.argv[1:3]
     if sys.argv[3:] == ["churn"]:
         check_churn(weft, python)
+    began = time.monotonic()
     program, so = start(python, "edges", *sys.argv[3:])
     d = Differences()
     try:
         if so is None:
             sys.exit("the program ended")
         said = dump(weft, program.pid)
+        so.update(kind="".join(sys.argv[3:]), age=time.monotonic() - began)
         compare_tasks(d, said, so)
         compare_edges(d, said, so)
         d.compare("threads", sorted(t["name"] for t in said["threads"] if t["name"] in
