@@ -12,6 +12,7 @@
 #include "core/array.h"
 #include "core/clock.h"
 #include "core/log.h"
+#include "core/mem.h"
 #include "runtimes/process.h"
 
 #define LIST_NS NS_PER_S /* between two searches for targets that take long */
@@ -193,16 +194,22 @@ static void choose_pause(struct sweeper *s, uint64_t cost_ns)
 	}
 }
 
+/* Of this thread and of the process that reads for it. */
+static uint64_t cpu_ns(void)
+{
+	return clock_ns(CLOCK_THREAD_CPUTIME_ID) + mem_live_cpu_ns();
+}
+
 void sweeper_run(struct sweeper *s, bool is_last)
 {
-	uint64_t start = clock_ns(CLOCK_MONOTONIC), cpu = clock_ns(CLOCK_THREAD_CPUTIME_ID), end;
+	uint64_t start = clock_ns(CLOCK_MONOTONIC), cpu = cpu_ns(), end;
 
 	if (!s->sweep || (!is_last && start < s->next_ns))
 		return;
 	list_targets(s, start);
 	for (size_t i = 0; i < s->n; i++)
 		sweep_target(s, &s->swept[i]);
-	cpu = clock_ns(CLOCK_THREAD_CPUTIME_ID) - cpu;
+	cpu = cpu_ns() - cpu;
 	end = clock_ns(CLOCK_MONOTONIC);
 	s->stats.cpu_ns += cpu;
 	s->n_rounds++;

@@ -36,8 +36,9 @@ struct mem_patience {
  * A page of a target may come from wherever it likes: a file system in user space that never
  * answers keeps whoever reads it waiting where no signal helps. So a small process of its own does
  * the reading (core/mem_live.c), and is left behind when it does not come back; nothing here waits
- * for longer than some tenths of a second, nor does the end of this program. patience is borrowed;
- * NULL: nobody remembers. One reader serves the whole program, from one thread.
+ * for longer than some tenths of a second (but for a CPU that the reader needs), nor does the end
+ * of this program. patience is borrowed; NULL: nobody remembers. One reader serves the whole
+ * program, from one thread.
  */
 struct mem *mem_live(pid_t pid, struct mem_patience *patience);
 /* Starts the reader, which is small as long as this program is. It starts by itself otherwise. */

@@ -101,7 +101,7 @@ static int reader_for(const struct live_mem *live)
 
 static int ask(struct live_mem *live, uint64_t addr, void *buf, size_t len)
 {
-	uint64_t start = clock_ns(CLOCK_MONOTONIC), waited;
+	uint64_t start = clock_ns(CLOCK_MONOTONIC), waited = 0;
 	int err;
 
 	if (live->patience->is_stuck || !allowance_left(&live->patience->waits, &each, start) ||
@@ -109,8 +109,10 @@ static int ask(struct live_mem *live, uint64_t addr, void *buf, size_t len)
 		return -ETIMEDOUT;
 	err = reader_for(live);
 	if (!err)
-		err = mem_reader_read(&reader.process, addr, buf, len);
-	waited = clock_ns(CLOCK_MONOTONIC) - start;
+		err = mem_reader_read(&reader.process, addr, buf, len, &waited);
+	/* What the machine's load takes of the way there and back is not the target's. */
+	if (err == -ETIMEDOUT)
+		waited = clock_ns(CLOCK_MONOTONIC) - start;
 	if (waited > QUICK_NS) {
 		allowance_use(&live->patience->waits, waited);
 		allowance_use(&reader.waits, waited);

@@ -20,15 +20,16 @@ struct mem_reader {
 	uint64_t timeout_ns;
 };
 
-/* It has timeout_ns for every answer. 0 or -errno. */
+/* It has timeout_ns for every answer, and more while it only waits for a CPU. 0 or -errno. */
 int mem_reader_start(struct mem_reader *r, uint64_t timeout_ns);
 /* Hands over the descriptor that it reads from until the next one. */
 int mem_reader_open(struct mem_reader *r, int mem_fd);
 /*
- * At most MEM_READER_MAX bytes. 0, -EFAULT, -ESRCH; -ETIMEDOUT: no answer in time, and -EPIPE: it
- * is gone. After these two it has to be stopped.
+ * At most MEM_READER_MAX bytes; *took_ns: how long the reading itself took, of an answer. 0,
+ * -EFAULT, -ESRCH; -ETIMEDOUT: no answer in time, and -EPIPE: it is gone. After these two it has to
+ * be stopped.
  */
-int mem_reader_read(struct mem_reader *r, uint64_t addr, void *buf, size_t len);
+int mem_reader_read(struct mem_reader *r, uint64_t addr, void *buf, size_t len, uint64_t *took_ns);
 /* Kills it. is_stuck: its end, which may never come, is the caller's to wait for. */
 void mem_reader_stop(struct mem_reader *r, bool is_stuck);
 
