@@ -11,6 +11,7 @@
 /* No mapping begins or ends inside of one, so it can be read as a whole or not at all. */
 #define PAGE 4096
 #define FIRST_SLOTS 64
+#define BLOCK 4 /* pages that are read ahead, aligned; a power of two */
 
 struct page {
 	uint64_t number;
@@ -30,6 +31,8 @@ struct cache_mem {
 	size_t max;
 	uint64_t reads_left;
 	struct page *last;
+	bool reads_ahead;
+	uint8_t block[BLOCK * PAGE];
 };
 
 /* In time that goes by the pages it holds, not by those it once held. */
@@ -90,23 +93,57 @@ static struct page *spare_page(struct cache_mem *c)
 	return c->pages[c->n];
 }
 
+/* One in its slot, without its bytes yet; NULL: no memory. */
+static struct page *add_page(struct cache_mem *c, uint64_t number)
+{
+	struct page *page = grow(c) ? NULL : spare_page(c);
+
+	if (!page)
+		return NULL;
+	page->number = number;
+	page->err = 0;
+	page->slot = slot_of(c, number);
+	c->slots[page->slot] = page;
+	c->n++;
+	return page;
+}
+
+/* The page with those around it. False: not all of them can be read. */
+static bool read_block(struct cache_mem *c, uint64_t number)
+{
+	uint64_t first = number & ~(uint64_t)(BLOCK - 1);
+
+	if (mem_read(c->under, first * PAGE, c->block, sizeof(c->block)))
+		return false;
+	for (uint64_t i = 0; i < BLOCK; i++) {
+		struct page *page;
+
+		if (c->slots[slot_of(c, first + i)])
+			continue;
+		page = add_page(c, first + i);
+		if (page)
+			memcpy(page->bytes, c->block + i * PAGE, PAGE);
+	}
+	return true;
+}
+
 static int read_page(struct cache_mem *c, uint64_t number, struct page **out)
 {
 	struct page *page;
 
 	if (!c->reads_left)
 		return -E2BIG;
-	if (c->n == c->max)
+	if (c->n + (c->reads_ahead ? BLOCK : 1) > c->max)
 		mem_cache_forget(&c->m);
-	page = grow(c) ? NULL : spare_page(c);
+	c->reads_left--;
+	if (c->reads_ahead && read_block(c, number)) {
+		*out = c->slots[slot_of(c, number)];
+		return *out ? 0 : -ENOMEM;
+	}
+	page = add_page(c, number);
 	if (!page)
 		return -ENOMEM;
-	c->reads_left--;
-	page->number = number;
 	page->err = mem_read(c->under, number * PAGE, page->bytes, PAGE);
-	page->slot = slot_of(c, number);
-	c->slots[page->slot] = page;
-	c->n++;
 	*out = page;
 	return 0;
 }
@@ -156,6 +193,13 @@ static void cache_free(struct mem *m)
 	free(c->pages);
 	free(c->slots);
 	free(c);
+}
+
+void mem_cache_read_ahead(struct mem *cache)
+{
+	struct cache_mem *c = (struct cache_mem *)cache;
+
+	c->reads_ahead = c->max >= BLOCK;
 }
 
 struct mem *mem_cache_new(struct mem *under, size_t max_bytes, uint64_t max_reads)

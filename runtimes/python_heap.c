@@ -12,6 +12,11 @@
 #define MAX_BASES 16
 #define MAX_TYPES (1u << 16) /* whose kinds are kept; further ones are looked at every time */
 #define MAX_STR 256
+/* tp_flags, where it is and of it: the type is made by PyType_Ready(); it is an object itself that
+   can be freed. The same from 3.6 to 3.15. */
+#define PYTHON_TYPE_FLAGS 168
+#define HEAP_TYPE_FLAG (UINT64_C(1) << 9)
+#define READY_FLAG (UINT64_C(1) << 12)
 
 static const struct {
 	const char *name;
@@ -184,11 +189,31 @@ static enum python_kind kind_of_type(struct python_heap *h, uint64_t type)
 	return PYTHON_OTHER;
 }
 
+static void note_kind(struct python_heap *h, uint64_t type, enum python_kind kind)
+{
+	uint32_t id, n = intern_count(h->types);
+
+	if (n >= MAX_TYPES)
+		return;
+	if (n + 2 > h->cap_kinds) {
+		size_t cap = h->cap_kinds ? h->cap_kinds * 2 : 64;
+		uint8_t *kinds = realloc(h->kinds, cap);
+
+		if (!kinds)
+			return;
+		h->kinds = kinds;
+		h->cap_kinds = cap;
+	}
+	id = intern_add(h->types, &type, sizeof(type));
+	if (id)
+		h->kinds[id] = (uint8_t)kind;
+}
+
 enum python_kind python_kind(struct python_heap *h, uint64_t object)
 {
 	uint64_t type = object ? python_word(h, object + h->layout->object.type) : 0;
 	enum python_kind kind;
-	uint32_t id, n;
+	uint32_t id;
 
 	if (!type)
 		return PYTHON_OTHER;
@@ -196,22 +221,40 @@ enum python_kind python_kind(struct python_heap *h, uint64_t object)
 	if (id)
 		return h->kinds[id];
 	kind = kind_of_type(h, type);
-	n = intern_count(h->types);
-	if (n >= MAX_TYPES)
-		return kind;
-	if (n + 2 > h->cap_kinds) {
-		size_t cap = h->cap_kinds ? h->cap_kinds * 2 : 64;
-		uint8_t *kinds = realloc(h->kinds, cap);
-
-		if (!kinds)
-			return kind;
-		h->kinds = kinds;
-		h->cap_kinds = cap;
-	}
-	id = intern_add(h->types, &type, sizeof(type));
-	if (id)
-		h->kinds[id] = (uint8_t)kind;
+	note_kind(h, type, kind);
 	return kind;
+}
+
+void python_heap_recall(struct python_heap *h, const struct python_static_types *known)
+{
+	for (size_t i = 0; i < known->n; i++)
+		note_kind(h, known->types[i], (enum python_kind)known->kinds[i]);
+}
+
+static bool is_known(const struct python_static_types *known, uint64_t type)
+{
+	for (size_t i = 0; i < known->n; i++)
+		if (known->types[i] == type)
+			return true;
+	return false;
+}
+
+/* What no kind is known of may be anything, made of what is no type at all. */
+void python_heap_remember(struct python_heap *h, struct python_static_types *known)
+{
+	for (uint32_t id = 1; id <= intern_count(h->types); id++) {
+		uint64_t type, flags;
+
+		memcpy(&type, intern_get(h->types, id, NULL), sizeof(type));
+		if (known->n == PYTHON_MAX_STATIC_TYPES || h->kinds[id] == PYTHON_OTHER ||
+		    is_known(known, type))
+			continue;
+		flags = python_word(h, type + PYTHON_TYPE_FLAGS);
+		if (!(flags & READY_FLAG) || flags & HEAP_TYPE_FLAG)
+			continue;
+		known->types[known->n] = type;
+		known->kinds[known->n++] = h->kinds[id];
+	}
 }
 
 /* The characters of a compact ASCII str; NULL: another form, or longer than out. */

@@ -70,6 +70,18 @@ struct python_heap {
 int python_heap_init(struct python_heap *h, struct mem *mem, const struct python_layout *layout);
 void python_heap_deinit(struct python_heap *h);
 
+/* Kinds of types that are part of the interpreter's files, and so stay what they are as long as the
+   program: what one heap learned of them saves the next one a dozen pages. Zeros at first. */
+#define PYTHON_MAX_STATIC_TYPES 32
+struct python_static_types {
+	uint64_t types[PYTHON_MAX_STATIC_TYPES];
+	uint8_t kinds[PYTHON_MAX_STATIC_TYPES];
+	size_t n;
+};
+
+void python_heap_recall(struct python_heap *h, const struct python_static_types *known);
+void python_heap_remember(struct python_heap *h, struct python_static_types *known);
+
 /* 0 when it cannot be read, as for a NULL in the target. */
 uint64_t python_word(struct python_heap *h, uint64_t addr);
 uint32_t python_int(struct python_heap *h, uint64_t addr);

@@ -38,6 +38,7 @@ struct slot {
 };
 
 struct python_parents {
+	struct python_static_types types;
 	struct slot slots[N_SLOTS];
 	uint32_t locations[PYTHON_LOGICAL_MAX];
 };
@@ -150,11 +151,10 @@ static int64_t search(struct search *s, struct profile *p, uint32_t *out)
 	struct python_dump dump = { .functions = fs };
 	int64_t place;
 
-	if (!fs || !is_same(s) || gather(s) ||
-	    python_tasks_read(&s->heap, s->addresses, fs, &s->tasks))
+	if (!fs || gather(s) || python_tasks_read(&s->heap, s->addresses, fs, &s->tasks))
 		return -1;
+	/* The last thing that was read anew is all that tells whether a task went on. */
 	place = place_of(&s->tasks, s->task->task);
-	mem_cache_forget(s->heap.mem);
 	if (place < 0 || !is_same(s))
 		return -1;
 	dump.tasks = s->tasks;
@@ -165,8 +165,8 @@ static int64_t search(struct search *s, struct profile *p, uint32_t *out)
 }
 
 /* The same with all that it needs. */
-static int64_t read_parents(const struct python_parents_source *source,
-			    const struct wire_python_task *task, struct profile *p, uint32_t *out)
+static int64_t read_parents(struct python_parents *pp, const struct python_parents_source *source,
+			    const struct wire_python_task *task, struct profile *p)
 {
 	SCOPED(intern_free) struct intern *addresses = intern_new();
 	struct search s = { .task = task, .addresses = addresses };
@@ -176,8 +176,12 @@ static int64_t read_parents(const struct python_parents_source *source,
 	if (!addresses || python_search_begin(&limits, source->part, source->mem, source->layout,
 					      CACHE_BYTES, &s.heap))
 		return -1;
+	mem_cache_read_ahead(limits.cache);
 	s.heap.at = *source->at;
-	n = search(&s, p, out);
+	python_heap_recall(&s.heap, &pp->types);
+	n = search(&s, p, pp->locations);
+	if (n >= 0)
+		python_heap_remember(&s.heap, &pp->types);
 	if (!s.heap.n_left)
 		n = -1; /* there were not steps enough for all of it */
 	python_tasks_deinit(&s.tasks);
@@ -191,7 +195,7 @@ static void fill(struct python_parents *pp, struct slot *slot,
 		 struct profile *p)
 {
 	uint32_t *out = pp->locations;
-	int64_t n = read_parents(source, task, p, out);
+	int64_t n = read_parents(pp, source, task, p);
 
 	slot->is_lost = n < 0;
 	if (n < 0) {

@@ -107,6 +107,35 @@ static void a_page_is_read_once_until_it_is_forgotten(void **state)
 	mem_free(cache);
 }
 
+/* Where not all of it can be read, the page is read alone. */
+static void what_lies_beside_is_read_with_it(void **state)
+{
+	struct counted under;
+	struct mem *cache;
+	uint8_t byte;
+
+	(void)state;
+	counted_init(&under);
+	cache = mem_cache_new(&under.m, 1 << 20, NO_LIMIT);
+	mem_cache_read_ahead(cache);
+	for (int i = N_PAGES - 1; i >= 0; i--) {
+		assert_int_equal(mem_read(cache, ADDR + (uint64_t)i * PAGE, &byte, 1), 0);
+		assert_int_equal(byte, under.bytes[i * PAGE]);
+	}
+	assert_int_equal(under.n_reads, 1);
+	assert_int_equal(mem_read(cache, ADDR + N_PAGES * PAGE, &byte, 1), -EFAULT);
+	assert_int_equal(mem_read(cache, ADDR + N_PAGES * PAGE, &byte, 1), -EFAULT);
+	assert_int_equal(under.n_reads, 3);
+	mem_free(cache);
+	/* One that holds less than that reads page by page. */
+	cache = mem_cache_new(&under.m, 2 * PAGE, NO_LIMIT);
+	mem_cache_read_ahead(cache);
+	assert_int_equal(mem_read(cache, ADDR, &byte, 1), 0);
+	assert_int_equal(mem_read(cache, ADDR + PAGE, &byte, 1), 0);
+	assert_int_equal(under.n_reads, 5);
+	mem_free(cache);
+}
+
 static void it_keeps_no_more_than_it_may(void **state)
 {
 	struct counted under;
@@ -147,6 +176,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(answers_are_those_of_the_memory_below),
 		cmocka_unit_test(a_page_is_read_once_until_it_is_forgotten),
+		cmocka_unit_test(what_lies_beside_is_read_with_it),
 		cmocka_unit_test(it_keeps_no_more_than_it_may),
 		cmocka_unit_test(it_reads_no_more_than_it_may),
 	};
