@@ -94,7 +94,7 @@ static __always_inline void python_send_task(struct scratch *s, struct python_sc
 	t->task = p->tasks.task;
 	t->coro = p->tasks.coro;
 	if (!asks_who_waits ||
-	    read_user(t->task + WIRE_TASK_CALLBACKS_AT, t->callbacks, sizeof(t->callbacks)))
+	    read_user(t->task + p->process.task_callbacks, t->callbacks, sizeof(t->callbacks)))
 		__builtin_memset(t->callbacks, 0, sizeof(t->callbacks));
 	s->has_task = asks_who_waits;
 	if (bpf_ringbuf_output(&ring, t, sizeof(*t), BPF_RB_NO_WAKEUP))

@@ -183,8 +183,7 @@ struct wire_python_code {
 };
 
 #define WIRE_TASK_NAME_MAX 256
-#define WIRE_TASK_CALLBACKS 3	  /* words */
-#define WIRE_TASK_CALLBACKS_AT 24 /* of them in a task, 3.7 to 3.15 */
+#define WIRE_TASK_CALLBACKS 3 /* words */
 
 /* The asyncio task that the sample is of; comes before it. Without its name there is no record. */
 struct wire_python_task {

@@ -73,6 +73,7 @@ void python_asyncio_set(const struct python_asyncio *a, struct python_process *o
 	out->tstate_task = a->is_in_thread ? at->thread.running_task : 0;
 	out->task_coro = at->task.coro;
 	out->task_name = at->task.name;
+	out->task_callbacks = at->future.callback;
 	out->gen_qualname = at->gen.qualname;
 	out->frame_gen = at->frame.gen;
 	out->gen_frame = at->gen.iframe;

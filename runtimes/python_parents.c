@@ -108,7 +108,7 @@ static bool is_same(struct search *s)
 	    python_word(h, t->task + h->at.task.coro) != t->coro)
 		return false;
 	for (uint64_t i = 0; i < WIRE_TASK_CALLBACKS; i++)
-		if (python_word(h, t->task + WIRE_TASK_CALLBACKS_AT + 8 * i) != t->callbacks[i])
+		if (python_word(h, t->task + h->at.future.callback + 8 * i) != t->callbacks[i])
 			return false;
 	return !h->at.task.name ||
 	       (python_word(h, t->task + h->at.task.name) == t->addr && has_name(s));

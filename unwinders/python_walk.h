@@ -73,6 +73,7 @@ struct python_process {
 	__u64 current_tasks; /* to 3.13: the dict from loops to the tasks they execute */
 	__u16 tstate_task;   /* from 3.14 on: the task that the thread executes */
 	__u16 task_coro;
+	__u16 task_callbacks;	       /* what its future will do: callback0, context0, callbacks */
 	__u16 task_name, gen_qualname; /* a pointer to a str or an int; 3.7 has the coroutine's */
 	__u16 frame_gen;	       /* to 3.10: the generator that the frame is of */
 	__u16 gen_frame;	       /* from 3.11 on: where in its generator a frame is */

@@ -38,7 +38,7 @@ static struct wire_python_task sample_of(uint64_t task)
 	if (name)
 		memcpy(t.name, world.made + (name - WORLD_ADDR), t.len);
 	for (size_t i = 0; i < WIRE_TASK_CALLBACKS; i++)
-		t.callbacks[i] = word_at(task + WIRE_TASK_CALLBACKS_AT + 8 * i);
+		t.callbacks[i] = word_at(task + world.at.future.callback + 8 * i);
 	return t;
 }
 
