@@ -2,6 +2,8 @@
 #include "cmd/cost.h"
 
 #include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
 #include <sys/resource.h>
 
 #include "bpf/live.h"
@@ -18,16 +20,17 @@ static uint64_t user_cpu_ns(void)
 	       (uint64_t)used.ru_utime.tv_usec * 1000;
 }
 
-static uint64_t anonymous_bytes(void)
+/* A line of /proc/self/status, in bytes; 0 when it is not there. */
+static uint64_t status_bytes(const char *key)
 {
 	SCOPED(fclose) FILE *f = fopen("/proc/self/status", "re");
+	size_t len = strlen(key);
 	char line[256];
-	uint64_t kb = 0;
 
 	while (f && fgets(line, sizeof(line), f))
-		if (sscanf(line, "RssAnon: %" SCNu64 " kB", &kb) == 1)
-			break;
-	return kb * 1024;
+		if (!strncmp(line, key, len) && line[len] == ':')
+			return strtoull(line + len + 1, NULL, 10) * 1024;
+	return 0;
 }
 
 void cost_begin(struct cost *c)
@@ -35,12 +38,31 @@ void cost_begin(struct cost *c)
 	*c = (struct cost){ .cpu_ns = user_cpu_ns() };
 }
 
-void cost_update(struct cost *c, uint64_t map_bytes)
+static void count_bytes(struct cost *c, uint64_t bytes)
 {
-	uint64_t bytes = anonymous_bytes() + map_bytes;
-
 	if (bytes > c->peak_bytes)
 		c->peak_bytes = bytes;
+}
+
+void cost_update(struct cost *c, uint64_t map_bytes)
+{
+	count_bytes(c, status_bytes("RssAnon") + map_bytes);
+}
+
+void cost_begin_writing(struct cost *c)
+{
+	SCOPED(fclose) FILE *f = fopen("/proc/self/clear_refs", "we");
+
+	cost_update(c, 0);
+	c->is_peak_reset = f && fputs("5\n", f) >= 0 && fflush(f) == 0;
+}
+
+void cost_end_writing(struct cost *c)
+{
+	uint64_t peak = status_bytes("VmHWM"), files = status_bytes("RssFile");
+
+	if (c->is_peak_reset && peak > files)
+		count_bytes(c, peak - files);
 }
 
 static void print_programs(const struct live_stats *stats, uint64_t samples, FILE *out)

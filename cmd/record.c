@@ -264,9 +264,10 @@ static int finish(struct recording *r)
 	status = profile_error(r->profile) ? EXIT_FAILED : EXIT_OK;
 	if (status)
 		log_error("out of memory: the profile is not complete");
+	cost_begin_writing(&r->cost);
 	if (output_write(r->exporter, r->profile, r->path, privileges_any()))
 		return EXIT_FAILED;
-	cost_update(&r->cost, 0);
+	cost_end_writing(&r->cost);
 	recording_print_end(r, &a);
 	if (r->opt.stats)
 		cost_print(&r->cost, &stats, a.sampled, written_bytes(r), stderr);

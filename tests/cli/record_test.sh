@@ -147,7 +147,7 @@ run record --tid $bee -d 0.5 -o "$out"
 [ $status = 0 ] && says out burn_cpu
 claim "--tid samples a thread" $?
 run record -a -d 0.5 -o "$out"
-[ $status = 0 ] && says out burn_cpu
+[ $status = 0 ] && run report --focus burn_cpu "$out" && says out burn_cpu
 claim "-a samples it too" $?
 run record -p $bee -d 0.5 --kernel-only -o "$out"
 [ $status = 0 ] && ! grep -q burn_cpu "$work/out" && { [ -s "$work/out" ] || says err "outside of the kernel"; }
@@ -312,6 +312,14 @@ over=$("$weft" report --sample-type samples "$out" | awk '/over memory budget/ {
 echo "# $over of $sampled samples over the budget; $(grep -o 'peak memory: [0-9.]* MiB' "$work/err")"
 [ $status = 0 ] && [ "${over:-0}" -gt 100 ] && says err "[over memory budget]" && [ "$(samples "$out")" = "$sampled" ]
 claim "past the memory budget new stacks become one, and no sample is lost" $?
+for format in folded json speedscope.json; do
+	run record --memory ${least}M -F 9999 -o "$work/large.$format" --stats -- "$work/stacks" 2
+	peak=$(sed -nE 's/.*peak memory: ([0-9]+).*/\1/p' "$work/err")
+	[ $status = 0 ] && [ "${peak:-999}" -le "$least" ] || break
+	rm "$work/large.$format"
+done
+[ "$format" = speedscope.json ] && [ ! -e "$work/large.$format" ]
+claim "writing a large profile stays in the memory budget, too" $?
 if command -v script >/dev/null; then
 	script -qec "$weft record -d 2.5 -o $out -- $work/$name 9" /dev/null </dev/null >"$work/out" 2>"$work/err"
 	grep -qE 'rec [1-9][0-9]*s · [0-9]+ samples · [0-9]+ lost' "$work/out"
