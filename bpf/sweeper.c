@@ -13,6 +13,7 @@
 #include "core/clock.h"
 #include "core/log.h"
 #include "core/mem.h"
+#include "core/privileges.h"
 #include "runtimes/process.h"
 
 #define LIST_NS NS_PER_S /* between two searches for targets that take long */
@@ -140,8 +141,8 @@ static void say_why(struct swept *w, int err)
 	if (err == -ENOTSUP)
 		log_info("pid %d runs a Python whose asyncio tasks cannot be read", (int)w->pid);
 	else if (err == -EPERM)
-		log_info("cannot read the memory of pid %d: CAP_SYS_PTRACE is missing",
-			 (int)w->pid);
+		log_info("cannot read the memory of pid %d: %s", (int)w->pid,
+			 privileges_why_refused());
 	else
 		log_debug("pid %d: asyncio tasks: %s", (int)w->pid, strerror(-err));
 }

@@ -118,7 +118,7 @@ static int doctor_run(const struct options *opt)
 	}
 	doctor_check_machine(&all, opt->sysroot);
 	if (pid)
-		status = doctor_check_process(&all, pid);
+		status = doctor_check_process(&all, pid, opt->verbose);
 	if (!status && all.has_failed) {
 		log_error("out of memory");
 		status = EXIT_PRIVILEGE;

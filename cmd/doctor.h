@@ -11,6 +11,9 @@
 #include <stdint.h>
 #include <sys/types.h>
 
+struct process;
+struct processes;
+
 enum finding_level {
 	FINDING_OK,
 	FINDING_PART, /* weft works, something will be missing */
@@ -57,7 +60,11 @@ bool machine_may(const struct machine *m, int capability);
 
 void doctor_check_machine(struct findings *all, const char *root); /* kernel features */
 void doctor_check_privileges(struct findings *all, const struct machine *m);
-/* EXIT_OK, or EXIT_NO_TARGET when there is no such process (nothing is added then). */
-int doctor_check_process(struct findings *all, pid_t pid);
+/* EXIT_OK, or EXIT_NO_TARGET when there is no such process (nothing is added then). all_binaries:
+   not only the largest of them. */
+int doctor_check_process(struct findings *all, pid_t pid, bool all_binaries);
+/* The mappings of a process and the files in them. 0 or -ENOMEM. */
+int doctor_check_binaries(struct findings *all, struct processes *ps, struct process *proc,
+			  bool all_binaries);
 
 #endif

@@ -11,7 +11,7 @@
 #include "cmd/doctor.h"
 #include "cmd/targets.h"
 #include "cmd/verb.h"
-#include "core/log.h"
+#include "core/privileges.h"
 #include "core/scoped.h"
 #include "core/text.h"
 #include "runtimes/process.h"
@@ -19,31 +19,32 @@
 #include "runtimes/procfs.h"
 #include "symbolizer/object.h"
 
-#define BINARIES_SHOWN 8 /* the largest by executable bytes */
-
 SCOPED_DEFINE(struct objects, objects_free)
 SCOPED_DEFINE(struct processes, processes_free)
 
-static void check_exe(struct findings *all, pid_t pid)
+/* False for what has nothing but kernel frames. */
+static bool check_exe(struct findings *all, pid_t pid)
 {
 	struct finding *f = findings_add(all, "program");
 	char path[64], exe[4096], safe[256], comm[16], safe_comm[64];
 	unsigned char ident[EI_NIDENT] = { 0 };
 	SCOPED(close) int fd = -1;
+	struct proc_stat st;
 	ssize_t len;
 
 	text_safe(target_comm(pid, comm), safe_comm, sizeof(safe_comm));
 	snprintf(path, sizeof(path), "/proc/%d/exe", pid);
 	len = readlink(path, exe, sizeof(exe) - 1);
-	if (len < 0 && errno == ENOENT) {
+	if (len < 0 && errno == ENOENT && !procfs_stat(pid, &st) && st.is_kernel_thread) {
 		finding_set(f, FINDING_OK, "", "%s, a kernel thread: it has kernel frames only",
 			    safe_comm);
-		return;
+		return false;
 	}
 	if (len < 0) {
-		finding_set(f, FINDING_PART, "CAP_SYS_PTRACE", "%s: its program cannot be seen: %s",
-			    safe_comm, strerror(errno));
-		return;
+		finding_set(f, FINDING_PART, "", "%s: its program cannot be seen: %s", safe_comm,
+			    errno == ENOENT ? "its main thread has ended"
+					    : privileges_why_refused());
+		return true;
 	}
 	exe[len] = 0;
 	text_safe(exe, safe, sizeof(safe));
@@ -54,6 +55,7 @@ static void check_exe(struct findings *all, pid_t pid)
 		finding_set(f, FINDING_NO, "",
 			    "%s is a 32-bit program: weft counts its ticks, but cannot walk it",
 			    safe);
+	return true;
 }
 
 static void check_container(struct findings *all, pid_t pid)
@@ -62,61 +64,6 @@ static void check_container(struct findings *all, pid_t pid)
 
 	if (!procfs_container(pid, id) && *id)
 		finding_set(findings_add(all, "container"), FINDING_OK, "", "%s", id);
-}
-
-static int by_size(const void *a, const void *b)
-{
-	const struct mapping *x = *(struct mapping *const *)a, *y = *(struct mapping *const *)b;
-	uint64_t x_len = x->end - x->start, y_len = y->end - y->start;
-
-	return x_len < y_len ? 1 : x_len > y_len ? -1 : 0;
-}
-
-/* What callers are found by; NULL when there is nothing. */
-static const char *unwind_source(struct object *o)
-{
-	const void *data;
-	uint64_t vaddr;
-	size_t len;
-
-	if (object_section(o, ".eh_frame", &data, &len, &vaddr))
-		return ".eh_frame";
-	return object_section(o, ".debug_frame", &data, &len, &vaddr) ? ".debug_frame" : NULL;
-}
-
-static void describe_object(struct findings *all, struct object *o, const char *path)
-{
-	const char *symbols = object_symbol_source(o), *unwind = unwind_source(o);
-	struct finding *f = findings_add(all, "binary");
-
-	if (!strcmp(symbols, "none"))
-		finding_set(f, FINDING_PART, "install its debug symbols, or --debuginfod",
-			    "%s: no symbols, its frames will have no names", path);
-	else if (!unwind)
-		finding_set(f, FINDING_PART, "",
-			    "%s: symbols from %s; no unwind data, callers are guessed", path,
-			    symbols);
-	else
-		finding_set(f, FINDING_OK, "", "%s: symbols from %s%s, callers by %s", path,
-			    symbols,
-			    strcmp(symbols, "dynsym") ? "" : " (only what it exports has names)",
-			    unwind);
-}
-
-static void check_binary(struct findings *all, struct processes *ps, struct process *proc,
-			 uint64_t start)
-{
-	struct mapping *m = process_mapping(ps, proc, start);
-	char path[256];
-
-	if (!m)
-		return; /* it was unmapped just now */
-	text_safe(processes_string(ps, m->path), path, sizeof(path));
-	if (m->object)
-		describe_object(all, m->object, path);
-	else
-		finding_set(findings_add(all, "binary"), FINDING_PART, "",
-			    "%s cannot be opened: its frames will have no names", path);
 }
 
 /* Languages whose own frames weft does not know, by the start of the name of a file they map. */
@@ -173,39 +120,7 @@ static void check_runtime(struct findings *all, struct processes *ps, struct pro
 			    is_go ? "Go, whose frames are native ones" : "native");
 }
 
-static void count_mappings(struct findings *all, const struct process *proc, size_t n_files)
-{
-	size_t n_anonymous = 0;
-
-	for (size_t i = 0; i < proc->n_mappings; i++)
-		n_anonymous += proc->mappings[i].kind == MAPPING_ANON;
-	finding_set(findings_add(all, "mappings"), FINDING_OK, "",
-		    "%zu executable: %zu of files, %zu anonymous%s", proc->n_mappings, n_files,
-		    n_anonymous,
-		    n_anonymous ? " (generated code: names only from a perf map or jitdump)" : "");
-}
-
-static int check_mappings(struct findings *all, struct processes *ps, struct process *proc)
-{
-	SCOPED(free) struct mapping **files = calloc(proc->n_mappings + 1, sizeof(*files));
-	uint64_t starts[BINARIES_SHOWN];
-	size_t n = 0, shown = 0;
-
-	if (!files)
-		return -ENOMEM;
-	for (size_t i = 0; i < proc->n_mappings; i++)
-		if (proc->mappings[i].kind == MAPPING_FILE)
-			files[n++] = &proc->mappings[i];
-	count_mappings(all, proc, n);
-	qsort(files, n, sizeof(*files), by_size);
-	for (size_t i = 0; i < n && shown < BINARIES_SHOWN; i++)
-		starts[shown++] = files[i]->start; /* opening one may move the mappings */
-	for (size_t i = 0; i < shown; i++)
-		check_binary(all, ps, proc, starts[i]);
-	return 0;
-}
-
-int doctor_check_process(struct findings *all, pid_t pid)
+int doctor_check_process(struct findings *all, pid_t pid, bool all_binaries)
 {
 	struct options wanted = { .pids = { &pid, 1 } };
 	struct pid_list found;
@@ -219,16 +134,18 @@ int doctor_check_process(struct findings *all, pid_t pid)
 		return status;
 	objects = objects_new(&(struct object_options){ 0 });
 	ps = objects ? processes_new(objects) : NULL;
-	check_exe(all, pid);
+	if (!check_exe(all, pid))
+		return EXIT_OK;
 	check_container(all, pid);
 	proc = ps ? processes_find(ps, pid, 0, 0) : NULL;
-	if (!proc)
-		finding_set(findings_add(all, "mappings"), FINDING_PART,
-			    "CAP_SYS_PTRACE or CAP_PERFMON",
-			    "they cannot be read: user frames will have no names");
-	else if (check_mappings(all, ps, proc) < 0)
+	if (!proc || (proc->maps_err && !proc->n_mappings))
+		finding_set(findings_add(all, "mappings"), FINDING_PART, "",
+			    "they cannot be read (%s): user frames will have no names",
+			    proc && proc->maps_err == -EPERM ? privileges_why_refused()
+							     : "the process has ended");
+	else if (doctor_check_binaries(all, ps, proc, all_binaries) < 0)
 		all->has_failed = true;
-	else
+	else if (proc->n_mappings)
 		check_runtime(all, ps, proc);
 	return EXIT_OK;
 }

@@ -9,6 +9,7 @@
 #include "cmd/targets.h"
 #include "cmd/verb.h"
 #include "core/log.h"
+#include "core/privileges.h"
 #include "core/scoped.h"
 #include "runtimes/process.h"
 #include "symbolizer/object.h"
@@ -58,7 +59,8 @@ static int say_why(const struct python_dump *d, pid_t pid, int err)
 		log_error("process %d has an interpreter that was not started, or damaged", pid);
 		return EXIT_FAILED;
 	case -EPERM:
-		log_error("cannot read the memory of process %d: CAP_SYS_PTRACE is missing", pid);
+		log_error("cannot read the memory of process %d: %s", pid,
+			  privileges_why_refused());
 		fprintf(stderr, "  see: weft doctor --pid %d\n", pid);
 		return EXIT_PRIVILEGE;
 	case -ETIMEDOUT:

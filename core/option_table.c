@@ -124,8 +124,11 @@ static const struct option_info table[] = {
 	  FIELD(man), .is_hidden = true },
 	{ ON_RECORD | ON_SYMBOLIZE, "quiet", 'q', 0, NULL, NULL, "say nothing but errors", NULL,
 	  OPTION_FLAG, FIELD(quiet) },
-	{ ON_RECORD | ON_REPORT | ON_SYMBOLIZE | ON_DOCTOR | ON_DUMP, "verbose", 'v', 0, NULL, NULL,
+	{ ON_RECORD | ON_REPORT | ON_SYMBOLIZE | ON_DUMP, "verbose", 'v', 0, NULL, NULL,
 	  "say more: reasons and details", NULL, OPTION_FLAG, FIELD(verbose) },
+	{ ON_DOCTOR, "verbose", 'v', 0, NULL, NULL,
+	  "with --pid: every binary of the process, not only the largest", NULL, OPTION_FLAG,
+	  FIELD(verbose) },
 	{ ON_ALL, "help", 'h', 0, NULL, NULL, "show this help", NULL, OPTION_FLAG, FIELD(help) },
 };
 

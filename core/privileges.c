@@ -39,6 +39,19 @@ bool privileges_any(void)
 	return is_any;
 }
 
+const char *privileges_why_refused(void)
+{
+	cap_t have = cap_get_proc();
+	cap_flag_value_t may = CAP_CLEAR;
+
+	if (have)
+		cap_get_flag(have, CAP_SYS_PTRACE, CAP_EFFECTIVE, &may);
+	cap_free(have);
+	return may == CAP_SET ? "weft has CAP_SYS_PTRACE, but a security module or an outer user "
+				"namespace protects it"
+			      : "CAP_SYS_PTRACE is missing";
+}
+
 /* A user or group id that sudo left in the environment. */
 static bool id_of(const char *name, unsigned int *id)
 {

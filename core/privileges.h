@@ -13,6 +13,8 @@
 int privileges_drop(void);
 /* Is weft root, or has it any capability? */
 bool privileges_any(void);
+/* Why the kernel does not let weft look into a process: what follows "cannot be read: ". */
+const char *privileges_why_refused(void);
 /* Gives an open file to the user who ran weft through sudo, if one did. */
 void privileges_hand_over(int fd);
 

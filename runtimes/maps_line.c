@@ -5,6 +5,8 @@
 #include <string.h>
 #include <sys/sysmacros.h>
 
+#define PF_KTHREAD 0x200000 /* of the flags in /proc/PID/stat: include/linux/sched.h */
+
 /* What is left of the text. */
 struct cursor {
 	const char *pos, *end;
@@ -109,14 +111,14 @@ int proc_stat_parse(const char *text, size_t len, struct proc_stat *out)
 {
 	const char *open = memchr(text, '(', len), *close = memrchr(text, ')', len);
 	struct cursor c = { close, text + len };
-	uint64_t parent, start, ticks, cpu_ticks = 0;
+	uint64_t parent, start, ticks, flags = 0, cpu_ticks = 0;
 	char state;
 	size_t n;
 
 	if (!open || !close || close < open)
 		return -EBADMSG;
-	/* Behind the name, which may hold anything: " state ppid", 17 further fields (utime and
-	   stime among them), starttime. */
+	/* Behind the name, which may hold anything: " state ppid", 17 further fields (flags, utime
+	   and stime among them), starttime. */
 	c.pos++;
 	if (!take_char(&c, ' ') || c.pos == c.end)
 		return -EBADMSG;
@@ -128,7 +130,7 @@ int proc_stat_parse(const char *text, size_t len, struct proc_stat *out)
 			return -EBADMSG;
 		if ((i == 9 || i == 10) && take_number(&c, 10, &ticks))
 			cpu_ticks += ticks;
-		else
+		else if (i != 4 || !take_number(&c, 10, &flags))
 			skip_word(&c);
 	}
 	if (!take_char(&c, ' ') || !take_number(&c, 10, &start))
@@ -139,6 +141,7 @@ int proc_stat_parse(const char *text, size_t len, struct proc_stat *out)
 	memcpy(out->comm, open + 1, n);
 	out->parent = (pid_t)parent;
 	out->state = state;
+	out->is_kernel_thread = flags & PF_KTHREAD;
 	out->cpu_ticks = cpu_ticks;
 	out->start_ticks = start;
 	return 0;

@@ -26,6 +26,7 @@ struct proc_stat {
 	char state;	      /* 'R', 'S', 'Z', ... */
 	uint64_t cpu_ticks;   /* user and system time, in clock ticks */
 	uint64_t start_ticks; /* since boot */
+	bool is_kernel_thread;
 	char comm[16];
 };
 

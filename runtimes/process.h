@@ -91,6 +91,7 @@ struct process {
 	 */
 	uint64_t context_look_ns;
 	bool is_from_proc; /* mappings were read from /proc/PID/maps */
+	int maps_err;	   /* how the last reading of that ended: 0 or -errno */
 	void *unwind;	   /* the live source's: what the kernel half knows of it */
 };
 

@@ -72,7 +72,8 @@ static int read_list(struct processes *ps, struct entry *e, struct reading *r)
 
 	if (err == -E2BIG)
 		ps->counters[MEMORY_OVER_BUDGET]++;
-	else if (err < 0)
+	e->p.maps_err = err;
+	if (err < 0 && err != -E2BIG)
 		return err;
 	/* The pid may have become another process's while we read. */
 	return table_is_alive(ps, e) ? 0 : -ESRCH;

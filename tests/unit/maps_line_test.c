@@ -121,7 +121,19 @@ static void stat_is_read_behind_any_name(void **state)
 		assert_int_equal(st.state, 'S');
 		assert_int_equal(st.cpu_ticks, 1 + 2);
 		assert_int_equal(st.start_ticks, 98765);
+		assert_false(st.is_kernel_thread);
 	}
+}
+
+static void stat_tells_kernel_threads(void **state)
+{
+	static const char text[] = "2 (kthreadd) S 0 0 0 0 -1 2129984 0 0 0 0 0 0 0 0 20 0 1 0 1 "
+				   "0\n";
+	struct proc_stat st;
+
+	(void)state;
+	assert_int_equal(proc_stat_parse(text, sizeof(text) - 1, &st), 0);
+	assert_true(st.is_kernel_thread);
 }
 
 static void status_has_the_effective_user_and_the_innermost_pid(void **state)
@@ -227,6 +239,7 @@ int main(void)
 		cmocka_unit_test(device_is_as_stat_shows_it),
 		cmocka_unit_test(long_names_of_escapes_stay_in_bounds),
 		cmocka_unit_test(stat_is_read_behind_any_name),
+		cmocka_unit_test(stat_tells_kernel_threads),
 		cmocka_unit_test(status_has_the_effective_user_and_the_innermost_pid),
 		cmocka_unit_test(containers_are_found_in_every_layout),
 		cmocka_unit_test(survives_mutation),
