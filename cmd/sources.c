@@ -51,7 +51,7 @@ static const struct source_ops *choose(const char *path, int *status)
 
 static int status_of(int err)
 {
-	return !err ? EXIT_OK : err == -EBADMSG ? EXIT_DAMAGED : EXIT_FAILED;
+	return !err ? EXIT_OK : err == -EBADMSG || err == -E2BIG ? EXIT_DAMAGED : EXIT_FAILED;
 }
 
 struct profile *sources_load(const char *path, const struct options *opt, int *status)
@@ -76,7 +76,9 @@ struct profile *sources_load(const char *path, const struct options *opt, int *s
 		log_error("not enough memory for this profile");
 		*status = EXIT_FAILED;
 	}
-	if (*status == EXIT_OK || (*status == EXIT_DAMAGED && p && profile_n_samples(p)))
+	/* What is refused for its size is not shown in part. */
+	if (*status == EXIT_OK ||
+	    (*status == EXIT_DAMAGED && err != -E2BIG && p && profile_n_samples(p)))
 		return p;
 	profile_free(p);
 	return NULL;

@@ -16,7 +16,7 @@
 #include "exporter/pprof_kind.h"
 #include "exporter/protobuf.h"
 
-#define MAX_UNPACKED (256 << 20) /* bytes, more than any profile needs */
+#define MAX_UNPACKED (256 << 20) /* bytes, more than any profile needs; see below */
 #define MAX_COMMENTS 256	 /* one byte of input can name a long one */
 #define MAX_FRAMES (1 << 28)	 /* all samples together: a location may show many */
 #define NO_MAPPING UINT32_MAX	 /* the row of an empty mapping */
@@ -342,7 +342,7 @@ static void add_to_stack(struct decoder *d, uint64_t id, struct reader *r)
 	profile_get_lines(d->p, *location, &n_lines);
 	d->n_frames += n_lines ? n_lines : 1;
 	if (d->n_frames > MAX_FRAMES)
-		reader_fail(r, -E2BIG, "number of frames");
+		reader_fail(r, -E2BIG, "shows more frames than weft reads");
 }
 
 static void add_value(struct decoder *d, uint64_t value, struct reader *r)
@@ -466,7 +466,8 @@ int pprof_decode(const void *bytes, size_t len, struct profile *p, struct pprof_
 	if (gzip_sniff(bytes, len)) {
 		err = gzip_unpack(bytes, len, MAX_UNPACKED, &unpacked, &len);
 		if (err) {
-			report->what = err == -E2BIG ? "size" : "gzip data";
+			report->what = err == -E2BIG ? "unpacks to more than 256 MiB"
+						     : "gzip data";
 			report->where = len;
 		}
 		bytes = unpacked;

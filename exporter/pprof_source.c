@@ -14,7 +14,7 @@
 #include "core/text.h"
 #include "exporter/pprof_decode.h"
 
-#define MAX_FILE (256 << 20) /* bytes read at most */
+#define MAX_FILE_MIB 256 /* read at most */
 
 struct pprof_file {
 	uint8_t *bytes;
@@ -29,7 +29,7 @@ static int read_some(struct pprof_file *file, int fd)
 		size_t cap = file->cap ? file->cap * 2 : 64 * 1024;
 		uint8_t *grown;
 
-		if (cap > MAX_FILE)
+		if (cap > MAX_FILE_MIB << 20)
 			return -E2BIG;
 		grown = realloc(file->bytes, cap);
 		if (!grown)
@@ -57,10 +57,15 @@ static int pprof_open(struct source *src, const struct options *opt)
 		status = read_some(file, fd);
 	if (fd < 0)
 		status = -errno;
-	if (status < 0)
-		log_error("cannot read %s: %s", text_safe(src->path, name, sizeof(name)),
-			  strerror(-status));
-	return status;
+	text_safe(src->path, name, sizeof(name));
+	if (status == -E2BIG)
+		log_error("%s has %d MiB or more, which is refused", name, MAX_FILE_MIB);
+	else if (status < 0)
+		log_error("cannot read %s: %s", name, strerror(-status));
+	if (status || file->len)
+		return status;
+	log_error("%s is empty", is_stdin ? "standard input" : name);
+	return -EBADMSG;
 }
 
 static int pprof_pump(struct source *src, struct profile *p, int timeout_ms)
@@ -74,6 +79,8 @@ static int pprof_pump(struct source *src, struct profile *p, int timeout_ms)
 	text_safe(src->path, name, sizeof(name));
 	if (err == -EBADMSG)
 		log_error("%s is damaged: %s at byte %" PRIu64, name, report.what, report.where);
+	else if (err == -E2BIG)
+		log_error("%s %s, which is refused", name, report.what);
 	else if (err)
 		log_error("cannot read %s: %s", name, strerror(-err));
 	if (report.n_sample_types > MAX_VALUES)

@@ -53,6 +53,16 @@ echo "this is no profile" >"$work/text.pb.gz"
 usage 6 "no profile that weft reads" report "$work/text.pb.gz"
 : >"$work/empty.pb.gz"
 usage 6 "is empty" report "$work/empty.pb.gz"
+usage 6 "standard input is empty" report -
+usage 6 "standard input is empty" symbolize - -o "$work/none.pb.gz"
+[ ! -e "$work/none.pb.gz" ]
+claim "nothing is made of nothing" $?
+head -c 300M /dev/zero | gzip -1 >"$work/bomb.pb.gz"
+usage 6 "unpacks to more than 256 MiB, which is refused" report "$work/bomb.pb.gz"
+truncate -s 300M "$work/large.pb.gz"
+printf '\x1f\x8b\x08' | dd of="$work/large.pb.gz" conv=notrunc status=none
+usage 6 "has 256 MiB or more, which is refused" report "$work/large.pb.gz"
+rm "$work/bomb.pb.gz" "$work/large.pb.gz"
 
 for form in help --help -h; do
 	run "$form"
