@@ -123,6 +123,11 @@ while read -r minor python; do
 	claim "records CPython 3.$minor: $says" $?
 	[ "$(awk '/;spin_one |;key;spin_two |;hashed;/ { n += $NF } END { print n + 0 }' x.folded)" -ge 200 ]
 	claim "records CPython 3.$minor: to the leaf, through C and back" $?
+	record -e gil -F 397 -o x.folded -- "$python" /test/gil_program.py contend 2
+	# Of four threads that compute three wait: ms in all.
+	waited=$(awk '/;spin_[a-d];/ { n += $NF } END { printf "%d", n / 1000000 }' x.folded)
+	[ $status = 0 ] && [ "$waited" -ge 5400 ] && [ "$waited" -le 6600 ]
+	claim "measures waits for the GIL of CPython 3.$minor: $says, $waited ms" $?
 	"$python" /test/frames.py tasks >ready & program=$!
 	for try in $(seq 200); do [ -s ready ] && break; sleep 0.1; done
 	weft dump $program >out 2>err && grep -q 'waiting, gather' out && grep -q 'waiting, sleep, and 1 more like it' out

@@ -31,7 +31,7 @@ add_python() {
 	python=$(python_of "$1")
 	[ -n "$python" ] || return 0
 	"$python" - >"$work/files" <<-PY
-		import asyncio, encodings.idna, glob, hashlib, os, sys, sysconfig, time
+		import asyncio, encodings.idna, glob, hashlib, json, os, queue, sys, sysconfig, threading, time
 		print(sys.executable)
 		for module in list(sys.modules.values()):
 		    files = [getattr(module, "__file__", None), getattr(module, "__cached__", None)]
@@ -49,7 +49,7 @@ add_python() {
 cp "$(command -v busybox)" "$root/bin/busybox"
 cp "${BUILD:-build}/weft" "$root/bin/weft"
 cp $here/init "$root/init"
-cp $here/guest.sh $here/programs/frames.py "$root/test"
+cp $here/guest.sh $here/programs/frames.py tests/python/gil_program.py "$root/test"
 : >"$root/test/pythons"
 for minor in ${PYTHONS:-11 13}; do
 	add_python "$minor"
