@@ -8,14 +8,14 @@
 #define BPF_COUNTERS_H
 
 /* X(identifier, "name", "what it means") */
-#define TICK_COUNTERS(X)                                                    \
-	X(TICK_SAMPLED, "ticks.sampled", "became a sample")                 \
-	X(TICK_SKIPPED, "ticks.skipped", "no sample was due")               \
-	X(TICK_IDLE, "ticks.idle", "the CPU was idle")                      \
-	X(TICK_FILTERED, "ticks.filtered", "not a target")                  \
-	X(TICK_UNSUPPORTED, "ticks.unsupported", "a 32-bit task")           \
-	X(TICK_LOST_RING, "ticks.lost_ring", "the ring buffer was full")    \
-	X(TICK_LOST_BUSY, "ticks.lost_busy", "the scratch slot was in use") \
+#define TICK_COUNTERS(X)                                                              \
+	X(TICK_SAMPLED, "ticks.sampled", "became a sample")                           \
+	X(TICK_SKIPPED, "ticks.skipped", "no sample was due")                         \
+	X(TICK_IDLE, "ticks.idle", "the CPU was idle")                                \
+	X(TICK_FILTERED, "ticks.filtered", "not a target, or not in the mode wanted") \
+	X(TICK_UNSUPPORTED, "ticks.unsupported", "a 32-bit task")                     \
+	X(TICK_LOST_RING, "ticks.lost_ring", "the ring buffer was full")              \
+	X(TICK_LOST_BUSY, "ticks.lost_busy", "the scratch slot was in use")           \
 	X(TICK_LOST_ERROR, "ticks.lost_error", "a map was missing: a bug")
 
 /* Where a walk ended. END_ROOT is the good one; the first group is counted as complete. */
@@ -48,6 +48,8 @@
 	X(SNAPSHOT_PAGES_LOST, "snapshots.pages_lost",                                    \
 	  "pages of a copied stack that did not fit the ring")                            \
 	X(EVENTS_LOST, "events.lost", "side-band records lost by the kernel; no samples") \
+	X(TARGETS_REFUSED, "targets.refused",                                             \
+	  "children of targets that are not sampled: too many at a time")                 \
 	X(CPUS_CHANGED, "cpus.changed",                                                   \
 	  "CPUs that came online or went; up to a second of one that came is missing")    \
 	X(CPUS_REFUSED, "cpus.refused", "CPUs that came online and could not be sampled") \

@@ -3,7 +3,7 @@
  * The CPU samplers: a perf event ticks on every CPU; some ticks become samples.
  *
  * A hardware counter ticks in an NMI, which can interrupt everything, process_fork too. Nothing is
- * shared that could be half done: what is written (scratch slot, jitter, counters) only ticks
+ * shared that could be half done: what is written (scratch slot, jitter, their counters) only ticks
  * touch, and a CPU's ticks do not interrupt each other; maps that others write are only looked up
  * in, without a lock; the ring refuses where its lock is held, which is counted as lost. Reading
  * user memory is allowed in an NMI; kernels from 5.18 to 6.3 without the fix of
@@ -76,6 +76,23 @@ static __always_inline void copy_python(__u32 parent_pid, __u32 pid)
 	bpf_map_update_elem(&python_processes, &pid, &copy, BPF_ANY);
 }
 
+/* A child of a target is one; a pid is new, whatever had it before. */
+static __always_inline void follow_target(__u32 parent_pid, __u32 pid)
+{
+	__u32 *target = bpf_map_lookup_elem(&target_pids, &parent_pid);
+	struct scratch *s;
+
+	if (!target) {
+		bpf_map_delete_elem(&target_pids, &pid);
+		return;
+	}
+	if (!bpf_map_update_elem(&target_pids, &pid, target, BPF_ANY))
+		return;
+	s = scratch_get();
+	if (s)
+		s->cpu.counters[TARGETS_REFUSED]++;
+}
+
 /* A fork copies what is known of its parent, so that the child's first tick already counts. */
 SEC("raw_tp/sched_process_fork")
 int process_fork(struct bpf_raw_tracepoint_args *ctx)
@@ -83,17 +100,11 @@ int process_fork(struct bpf_raw_tracepoint_args *ctx)
 	struct task_struct *parent = (void *)ctx->args[0], *child = (void *)ctx->args[1];
 	__u32 parent_pid = BPF_CORE_READ(parent, tgid), pid = BPF_CORE_READ(child, tgid);
 	struct unwind_process copy, *proc;
-	__u32 *target;
 
 	if (pid == parent_pid)
 		return 0;
-	if (target_flags & TARGET_CHILDREN) {
-		target = bpf_map_lookup_elem(&target_pids, &parent_pid);
-		if (target)
-			bpf_map_update_elem(&target_pids, &pid, target, BPF_ANY);
-		else
-			bpf_map_delete_elem(&target_pids, &pid);
-	}
+	if (target_flags & TARGET_CHILDREN)
+		follow_target(parent_pid, pid);
 	if (target_flags == TARGET_PIDS)
 		return 0;
 	proc = bpf_map_lookup_elem(&unwind_processes, &parent_pid);

@@ -35,8 +35,10 @@ def time_to_first_tick(pid):
     try:
         while time.monotonic() - begun < 20 and child.poll() is None:
             for number in kernel.programs_of(child.pid) - set(held):
-                held[number] = kernel.hold_program(number)
-            if any(fd >= 0 and kernel.run_stats(fd)[0] > 0 for fd in held.values()):
+                fd = kernel.hold_program(number)
+                if fd >= 0:
+                    held[number] = fd
+            if any(runs > 0 and is_sampler for runs, _, is_sampler in map(kernel.run_stats, held.values())):
                 return 1000 * (time.monotonic() - begun)
             time.sleep(0.0005)
     finally:
