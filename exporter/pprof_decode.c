@@ -466,8 +466,7 @@ int pprof_decode(const void *bytes, size_t len, struct profile *p, struct pprof_
 	if (gzip_sniff(bytes, len)) {
 		err = gzip_unpack(bytes, len, MAX_UNPACKED, &unpacked, &len);
 		if (err) {
-			report->what = err == -E2BIG ? "unpacks to more than 256 MiB"
-						     : "gzip data";
+			report->what = err == -E2BIG ? "unpacks to more than 256 MiB" : "gzip data";
 			report->where = len;
 		}
 		bytes = unpacked;
