@@ -15,7 +15,7 @@ import large_files
 import weft
 
 HERE = os.path.dirname(os.path.abspath(__file__))
-MEASURES = ("lockstep", "ticks", "first_samples", "kernel_cost", "python_cost", "python_loss", "user_cost", "memory", "start",
+MEASURES = ("lockstep", "ticks", "first_samples", "kernel_cost", "python_cost", "python_loss", "async_sweep", "user_cost", "memory", "start",
 	    "library")
 N_LARGEST = 6
 BUDGET_MIB = "12"

@@ -17,6 +17,7 @@ GOALS = {
     # Paired runs prove a loss where their whole interval lies above the goal.
     "python_loss": (("python_{depth,service}_kernel_loss", "<=", 0.5), ("python_{depth,service}{,_cpu}_loss_from", "<=", 0.5),
                     ("python_{depth,service}_own_cpu", "<=", 0.014)),
+    "async_sweep": (("async_{old,311,313,new}_tasks", ">=", 10001), ("async_{old,311,313,new}_sweep_user", "<=", 100)),
     "user_cost": (("user_cost_per_million", "<=", 5), ("user_cost_ratio", "<=", 0.5)),
     "memory": (("memory_sum", "<=", 50),),
     "start": (("start_first_tick_{median,worst}", "<=", 300), ("kill_left_{programs,maps,links,perf_events}", "==", 0)),
