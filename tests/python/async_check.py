@@ -4,6 +4,7 @@
 
     async_check.py stacks WEFT PYTHON [pure|uvloop]   tasks_program.py: every task's logical stack
     async_check.py times WEFT PYTHON [uvloop]         async_program.py: seconds by state and place
+    async_check.py churn WEFT PYTHON                  tasks_program.py: tasks that never stay where they are
     async_check.py cpu WEFT PYTHON                    async_cpu_program.py: the stacks of --async
     async_check.py many WEFT PYTHON N                 N tasks: one sample, and what a sweep costs"""
 import bisect
@@ -187,5 +188,32 @@ def check_cpu(weft, python):
     return n["right"] > 50 and not n["wrong"] and n["unknown"] <= n["right"]
 
 
-CHECKS = {"cpu": check_cpu, "stacks": check_stacks, "times": check_times, "many": check_many}
+def check_churn(weft, python):
+    program = run("tasks_program.py", python, "churn", "200")
+    try:
+        legal = [list(chain) for chain in json.loads(program.stdout.readline())["legal"]]
+        with tempfile.TemporaryDirectory() as folder:
+            profile, _ = record(weft, program.pid, folder, "-e", "async", "-F", "50", "-d", "3")
+    finally:
+        program.kill()
+        program.wait()
+    parent = next(chain for chain in legal if chain[-1] == "both")
+    legal = [parent + ["[gather]"] + chain if chain[0] == "child" else chain for chain in legal]
+    n = collections.Counter()
+    for sample in profile.samples:
+        stack, state = names(sample), sample.labels["state"]
+        if stack[0] == LOST:
+            kind = "lost"
+        elif state == "waiting":
+            kind = "right" if stack in legal else "wrong"
+        else:  # on its way through one of them
+            kind = "right" if state == "running" or any(stack == way[:len(stack)] for way in legal) else "wrong"
+        n[kind] += sample.values[0]
+        if kind == "wrong":
+            print("# %s:" % state, " → ".join(stack))
+    print("%d stacks right, %d with parents unknown, %d wrong" % (n["right"], n["lost"], n["wrong"]))
+    return n["right"] > 200 and not n["wrong"] and n["lost"] <= 0.2 * n["right"]
+
+
+CHECKS = {"churn": check_churn, "cpu": check_cpu, "stacks": check_stacks, "times": check_times, "many": check_many}
 sys.exit(not CHECKS[sys.argv[1]](*sys.argv[2:]))

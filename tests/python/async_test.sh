@@ -24,6 +24,7 @@ for minor in $PYTHON_MINORS; do
 	newest=$python
 	check "CPython 3.$minor, logical stacks" stacks "$python"
 	check "CPython 3.$minor, seconds in each place" times "$python"
+	check "CPython 3.$minor, tasks that never stay where they are" churn "$python"
 	check "CPython 3.$minor, logical stacks of CPU samples" cpu "$python"
 	folder=$(uvloop_of "$python" "$minor")
 	if [ -n "$folder" ]; then
