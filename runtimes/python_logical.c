@@ -61,6 +61,8 @@ static uint32_t task_of(const struct climb *c, uint64_t addr)
 static bool contradicts(const struct python_task *parent, const struct python_task *child,
 			enum python_via via)
 {
+	if (parent->batch != child->batch && (parent->has_moved || child->has_moved))
+		return true;
 	return via == PYTHON_VIA_AWAIT &&
 	       (parent->state != PYTHON_TASK_WAITING || parent->awaits != child->addr);
 }

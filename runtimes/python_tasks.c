@@ -20,6 +20,8 @@
 #define MAX_ALL_WAITERS (1u << 20)
 #define MAX_NAME_BYTES (32u << 20) /* of all names; tasks that come later have none */
 
+SCOPED_DEFINE(struct intern, intern_free)
+
 struct reading {
 	struct python_heap *heap;
 	struct python_functions *functions;
@@ -31,8 +33,8 @@ struct reading {
 	struct python_waiters waiters;
 	enum python_via via;
 
-	uint64_t marks[BATCH]; /* what tells that a task went on */
-	uint64_t *changed;     /* addresses of tasks that have to be read again */
+	uint32_t n_batches;
+	uint64_t *changed; /* addresses of tasks that have to be read again */
 	size_t n_changed, cap_changed;
 	size_t n_name_bytes;
 };
@@ -233,6 +235,8 @@ static int add_task(struct reading *r, uint64_t addr)
 {
 	struct python_task t = {
 		.addr = addr,
+		.batch = r->n_batches,
+		.mark = mark_of(r),
 		.coro = r->head.coro,
 		.loop = r->head.loop,
 		.state = (uint8_t)state_of(r),
@@ -283,7 +287,7 @@ static int check(struct reading *r, size_t first)
 
 		if (!err)
 			err = read_raw(r, t->addr);
-		if (!err && mark_of(r) == r->marks[i - first]) {
+		if (!err && mark_of(r) == t->mark) {
 			ts->tasks[n_kept++] = *t;
 			continue;
 		}
@@ -299,6 +303,7 @@ static int read_batch(struct reading *r, const uint64_t *addrs, size_t n)
 {
 	size_t first = r->out->n;
 
+	r->n_batches++;
 	mem_cache_forget(r->heap->mem);
 	for (size_t i = 0; i < n; i++) {
 		int err = read_raw(r, addrs[i]);
@@ -308,7 +313,6 @@ static int read_batch(struct reading *r, const uint64_t *addrs, size_t n)
 		if (!err && is_torn(r)) {
 			err = note_changed(r, addrs[i]);
 		} else if (!err) {
-			r->marks[r->out->n - first] = mark_of(r);
 			err = add_task(r, addrs[i]);
 		}
 		if (err < 0)
@@ -323,6 +327,46 @@ static int read_round(struct reading *r, const uint64_t *addrs, size_t n)
 
 	for (size_t i = 0; i < n && !err; i += BATCH)
 		err = read_batch(r, addrs + i, n - i < BATCH ? n - i : BATCH);
+	return err;
+}
+
+/* Of which of the tasks somebody waits who was read at another time, and who that is. */
+static void find_apart(const struct python_tasks *ts, const struct intern *addrs, bool *is_apart)
+{
+	for (size_t i = 0; i < ts->n; i++) {
+		const struct python_task *t = &ts->tasks[i];
+
+		for (uint32_t k = 0; k < t->n_waiters; k++) {
+			uint64_t addr = ts->waiters.items[t->first_waiter + k].task;
+			uint32_t parent = intern_find(addrs, &addr, sizeof(addr));
+
+			if (parent && ts->tasks[parent - 1].batch != t->batch)
+				is_apart[i] = is_apart[parent - 1] = true;
+		}
+	}
+}
+
+/* Those go together only if neither has gone on by now: then there was a moment with both. */
+static int check_apart(struct reading *r)
+{
+	SCOPED(intern_free) struct intern *addrs = intern_new();
+	struct python_tasks *ts = r->out;
+	SCOPED(free) bool *is_apart = calloc(ts->n + 1, sizeof(*is_apart));
+	int err = 0;
+
+	if (!addrs || !is_apart)
+		return -ENOMEM;
+	for (size_t i = 0; i < ts->n; i++)
+		if (intern_add(addrs, &ts->tasks[i].addr, sizeof(uint64_t)) != i + 1)
+			return -ENOMEM;
+	find_apart(ts, addrs, is_apart);
+	mem_cache_forget(r->heap->mem);
+	for (size_t i = 0; i < ts->n && !err; i++) {
+		if (!is_apart[i])
+			continue;
+		err = read_raw(r, ts->tasks[i].addr);
+		ts->tasks[i].has_moved = !err && mark_of(r) != ts->tasks[i].mark;
+	}
 	return err;
 }
 
@@ -347,6 +391,8 @@ int python_tasks_read(struct python_heap *h, const struct intern *addresses,
 	}
 	out->changed = addrs;
 	out->n_changed = err ? 0 : n;
+	if (!err && r->n_batches > 1)
+		err = check_apart(r);
 	if (r)
 		python_waiters_deinit(&r->waiters);
 	return err;

@@ -30,6 +30,9 @@ struct python_task {
 	bool is_started;		  /* its coroutine has begun */
 	bool is_cut;			  /* the chain: too deep, or in a circle */
 	uint32_t call;			  /* function of asyncio's that it waits in; 0: none */
+	uint32_t batch;			  /* tasks of the same one were there at the same moment */
+	bool has_moved;			  /* since: it is not known to go with those of others */
+	uint64_t mark;			  /* of everything that changes when it goes on */
 	struct python_timer timer;	  /* since when it waits, where that can be known */
 	uint32_t coroutine;		  /* function that it runs; 0: no Python coroutine */
 	uint32_t first_place, n_places;	  /* await chain in places, outermost first */

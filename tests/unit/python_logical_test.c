@@ -188,6 +188,35 @@ static void a_parent_read_at_another_time_is_none(void **state)
 	}
 }
 
+/* Read at different times, they go together when both are still so at the end. */
+static void a_parent_read_later_counts_while_neither_moves(void **state)
+{
+	static const struct {
+		uint32_t batch;
+		bool has_parent_moved, has_child_moved;
+		enum python_logical_end end;
+	} cases[] = {
+		{ 1, false, false, PYTHON_LOGICAL_WHOLE },
+		{ 2, false, false, PYTHON_LOGICAL_WHOLE },
+		{ 2, true, false, PYTHON_LOGICAL_CHANGED },
+		{ 2, false, true, PYTHON_LOGICAL_CHANGED },
+		{ 1, true, true, PYTHON_LOGICAL_WHOLE }, /* there was a moment with both */
+	};
+	struct made m;
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
+		make(&m, 2);
+		wait_for(&m, 0, 1, PYTHON_VIA_GATHER);
+		m.tasks[0].batch = 1;
+		m.tasks[1].batch = cases[i].batch;
+		m.tasks[0].has_moved = cases[i].has_parent_moved;
+		m.tasks[1].has_moved = cases[i].has_child_moved;
+		assert_int_equal(end_of(&m, 1), cases[i].end);
+		unmake(&m);
+	}
+}
+
 static void tasks_in_a_circle_end(void **state)
 {
 	struct made m;
@@ -264,6 +293,7 @@ int main(void)
 		cmocka_unit_test(several_who_wait_are_one_only_when_they_are_alike),
 		cmocka_unit_test(a_parent_that_is_not_known_is_marked),
 		cmocka_unit_test(a_parent_read_at_another_time_is_none),
+		cmocka_unit_test(a_parent_read_later_counts_while_neither_moves),
 		cmocka_unit_test(tasks_in_a_circle_end),
 		cmocka_unit_test(a_chain_that_was_cut_says_so),
 		cmocka_unit_test(as_many_tasks_as_there_may_be_wait_for_one_another),
