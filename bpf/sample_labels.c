@@ -9,6 +9,7 @@
 #include "core/log.h"
 #include "core/profile.h"
 #include "runtimes/process.h"
+#include "runtimes/python_spans.h"
 
 #define N_CACHED 1024	   /* threads; a power of two */
 #define MAX_THREAD_NAME 64 /* bytes with the NUL; what gives longer ones cuts them itself */
@@ -99,10 +100,9 @@ static void add_known_text(struct draft *d, uint32_t key, uint32_t string)
 /* An id as W3C Trace Context writes it. */
 static void add_id(struct draft *d, uint32_t key, const uint8_t *id, size_t len)
 {
-	char text[2 * sizeof(d->span->trace_id) + 1];
+	char text[PYTHON_ID_LEN];
 
-	for (size_t i = 0; i < len; i++)
-		snprintf(text + 2 * i, sizeof(text) - 2 * i, "%02x", id[i]);
+	python_id_text(id, len, text);
 	add_text(d, key, text, sizeof(text));
 }
 

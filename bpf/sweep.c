@@ -40,7 +40,7 @@ struct look {
 struct alike {
 	uint32_t stack;	 /* number in struct python_logical */
 	uint32_t thread; /* as in struct python_task */
-	uint32_t state, wait, name;
+	uint32_t state, wait, name, trace, span;
 };
 
 struct sweep *sweep_new(struct processes *ps, struct profile *p, struct budget *budget,
@@ -85,7 +85,7 @@ static struct alike describe(const struct look *k, size_t i)
 	struct profile *p = k->sweep->profile;
 	char reason[PYTHON_REASON_MAX];
 
-	return (struct alike){
+	struct alike alike = {
 		.stack = python_logical_id(k->logical, i),
 		.thread = t->thread,
 		.state =
@@ -93,6 +93,10 @@ static struct alike describe(const struct look *k, size_t i)
 		.wait = profile_string(p, python_task_reason(t, k->dump->functions, reason)),
 		.name = sweep_labels_name(k->sweep->labels, name_of(k->dump, t)),
 	};
+
+	if (t->has_span)
+		sweep_labels_span(k->sweep->labels, &t->span, &alike.trace, &alike.span);
+	return alike;
 }
 
 static uint32_t mark_stack(struct profile *p, const char *name)
@@ -161,6 +165,8 @@ static void add_alike(const struct look *k, const struct alike *a, int64_t n)
 		.state = a->state,
 		.wait = a->wait,
 		.name = a->name,
+		.trace = a->trace,
+		.span = a->span,
 	};
 	int64_t values[MAX_VALUES] = { n, n * (int64_t)k->weight_ns };
 

@@ -8,9 +8,10 @@
 #include "core/log.h"
 #include "core/profile.h"
 #include "runtimes/process.h"
+#include "runtimes/python_spans.h"
 #include "runtimes/python_threads.h"
 
-#define N_LABELS 8
+#define N_LABELS 10
 /* Bytes that a name costs besides its own: its entry, a label set, a sample. */
 #define NAME_COST 320
 
@@ -18,7 +19,8 @@ struct sweep_labels {
 	struct profile *profile;
 	size_t used, max; /* bytes of names */
 	uint64_t n_over;
-	uint32_t pid, tid, thread, process, container, state, wait, task; /* keys */
+	uint32_t pid, tid, thread, process, container, state, wait, task, trace_id,
+		span_id; /* keys */
 };
 
 struct sweep_labels *sweep_labels_new(struct profile *p, size_t max)
@@ -37,6 +39,8 @@ struct sweep_labels *sweep_labels_new(struct profile *p, size_t max)
 	sl->state = profile_string(p, "state");
 	sl->wait = profile_string(p, "wait");
 	sl->task = profile_string(p, "task");
+	sl->trace_id = profile_string(p, "trace_id");
+	sl->span_id = profile_string(p, "span_id");
 	return sl;
 }
 
@@ -60,16 +64,12 @@ static bool is_made_by_asyncio(const char *name)
 	       strspn(number, "0123456789") == strlen(number);
 }
 
-uint32_t sweep_labels_name(struct sweep_labels *sl, const char *name)
+/* A text that there may be very many of; 0: it has no room. */
+static uint32_t string_of(struct sweep_labels *sl, const char *name)
 {
 	struct profile *p = sl->profile;
-	uint32_t id;
+	uint32_t id = profile_find_string_n(p, name, SIZE_MAX);
 
-	if (!name || !*name)
-		return 0;
-	if (is_made_by_asyncio(name))
-		return profile_string(p, "Task-*");
-	id = profile_find_string_n(p, name, SIZE_MAX);
 	if (id)
 		return id;
 	if (sl->max && sl->used > sl->max) {
@@ -80,6 +80,31 @@ uint32_t sweep_labels_name(struct sweep_labels *sl, const char *name)
 	}
 	sl->used += strlen(name) + NAME_COST;
 	return profile_string(p, name);
+}
+
+uint32_t sweep_labels_name(struct sweep_labels *sl, const char *name)
+{
+	if (!name || !*name)
+		return 0;
+	if (is_made_by_asyncio(name))
+		return profile_string(sl->profile, "Task-*");
+	return string_of(sl, name);
+}
+
+void sweep_labels_span(struct sweep_labels *sl, const struct python_span_ids *ids, uint32_t *trace,
+		       uint32_t *span)
+{
+	char text[PYTHON_ID_LEN];
+	uint32_t of_trace, of_span;
+
+	python_id_text(ids->trace_id, sizeof(ids->trace_id), text);
+	of_trace = string_of(sl, text);
+	python_id_text(ids->span_id, sizeof(ids->span_id), text);
+	of_span = of_trace ? string_of(sl, text) : 0;
+	if (!of_span)
+		return;
+	*trace = of_trace;
+	*span = of_span;
 }
 
 /* A label set under construction. */
@@ -115,5 +140,7 @@ uint32_t sweep_labels_get(struct sweep_labels *sl, const struct process *proc,
 	add_string(&d, sl->state, t->state);
 	add_string(&d, sl->wait, t->wait);
 	add_string(&d, sl->task, t->name);
+	add_string(&d, sl->trace_id, t->trace);
+	add_string(&d, sl->span_id, t->span);
 	return profile_label_set(p, d.labels, d.n);
 }

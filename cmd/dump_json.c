@@ -65,6 +65,20 @@ static void put_seconds(const char *key, const double *seconds, FILE *out)
 		fputs("null", out);
 }
 
+static void put_span(const struct python_task *t, FILE *out)
+{
+	char trace[PYTHON_ID_LEN] = "", span[PYTHON_ID_LEN] = "";
+
+	if (t->has_span) {
+		python_id_text(t->span.trace_id, sizeof(t->span.trace_id), trace);
+		python_id_text(t->span.span_id, sizeof(t->span.span_id), span);
+	}
+	fputs(",\"trace_id\":", out);
+	put_string(*trace ? trace : NULL, out);
+	fputs(",\"span_id\":", out);
+	put_string(*span ? span : NULL, out);
+}
+
 static void put_task(const struct python_dump *d, const struct python_task *t, FILE *out)
 {
 	const struct python_function *f = python_functions_get(d->functions, t->coroutine);
@@ -88,6 +102,7 @@ static void put_task(const struct python_dump *d, const struct python_task *t, F
 	put_seconds("left_s", dump_left(d, &t->timer, &seconds) ? &seconds : NULL, out);
 	fprintf(out, ",\"%s\":", t->awaits_task ? "awaits_task" : "awaits_future");
 	put_addr(t->awaits, out);
+	put_span(t, out);
 	fputs(",\"awaited_by\":[", out);
 	for (uint32_t i = 0; i < t->n_waiters; i++) {
 		const struct python_waiter *w = &d->tasks.waiters.items[t->first_waiter + i];

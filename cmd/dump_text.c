@@ -171,6 +171,17 @@ static void print_head(const struct printing *p, const struct python_task *t, en
 	print_timer(d, &t->timer, p->out);
 }
 
+static void print_span(const struct python_task *t, FILE *out)
+{
+	char trace[PYTHON_ID_LEN], span[PYTHON_ID_LEN];
+
+	if (!t->has_span)
+		return;
+	python_id_text(t->span.trace_id, sizeof(t->span.trace_id), trace);
+	python_id_text(t->span.span_id, sizeof(t->span.span_id), span);
+	fprintf(out, ", in span %s of trace %s", span, trace);
+}
+
 static void print_task(struct printing *p, uint32_t i, enum python_via via, int depth)
 {
 	const struct python_tasks *ts = &p->tree.dump->tasks;
@@ -188,6 +199,8 @@ static void print_task(struct printing *p, uint32_t i, enum python_via via, int 
 	p->is_shown[i] = true;
 	if (n_more > 1)
 		fprintf(p->out, ", and %" PRIu32 " more like it", n_more - 1);
+	else
+		print_span(t, p->out);
 	fputc('\n', p->out);
 	if (p->group[i])
 		p->n_alike[p->group[i]] = 0;

@@ -150,6 +150,16 @@ const struct python_thread *python_dump_thread(const struct python_dump *d,
 	return t->thread ? &d->threads.threads[t->thread - 1] : NULL;
 }
 
+/* Of the first interpreter that has imported the API. */
+static void find_spans(struct python_heap *h, struct python_dump *d)
+{
+	bool is_half = false;
+
+	for (size_t i = 0; i < d->threads.n_interps; i++)
+		if (python_spans_find(h, d->threads.interps[i].modules, &d->tasks.spans, &is_half))
+			return;
+}
+
 static int read_tasks(struct python_heap *h, enum python_dump_what what, struct python_dump *d)
 {
 	SCOPED(intern_free) struct intern *addresses = intern_new();
@@ -162,6 +172,7 @@ static int read_tasks(struct python_heap *h, enum python_dump_what what, struct 
 	d->is_cut |= !list_tasks(h, &d->threads, addresses);
 	python_tasks_loops(h, addresses, loops);
 	find_loops(h, &d->threads, loops);
+	find_spans(h, d);
 	d->time_ns = clock_ns(CLOCK_MONOTONIC);
 	d->tasks.has_timers = what == PYTHON_DUMP_ALL;
 	err = python_tasks_read(h, addresses, d->functions, &d->tasks);

@@ -54,6 +54,7 @@ static const struct row object_rows[] = {
 	{ AT(task.coro), { 112, 112, 152, 160, 136, 136, 120, 128, 128 } },
 	{ AT(task.name), { 0, 120, 160, 168, 144, 144, 128, 136, 136 } },
 	{ AT(task.node), { 0, 0, 0, 0, 0, 0, 0, 152, 152 } },
+	{ AT(task.context), { 120, 128, 168, 176, 152, 152, 136, 144, 144 } },
 };
 
 static uint16_t *field(struct python_heap_layout *l, size_t at)

@@ -76,6 +76,7 @@ struct python_heap_layout {
 		uint16_t waiter, coro;
 		uint16_t name; /* from 3.8 */
 		uint16_t node; /* from 3.14: in the list of all tasks */
+		uint16_t context;
 	} task;
 	struct {
 		uint16_t dict; /* to 3.12: PyThreadState_GetDict(), which has the running loop */

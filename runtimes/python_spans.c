@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "runtimes/python_spans.h"
 
+#include <stdio.h>
+
 #include "core/mem.h"
 #include "runtimes/python_dict.h"
 
@@ -87,7 +89,7 @@ bool python_spans_find(struct python_heap *h, uint64_t modules, struct python_sp
 	uint64_t propagation, span;
 
 	*out = (struct python_spans){ 0 };
-	if (!context)
+	if (!context || h->layout->is_free_threaded)
 		return false;
 	propagation = python_module_dict(h, modules, "opentelemetry.trace.propagation");
 	span = python_module_dict(h, modules, "opentelemetry.trace.span");
@@ -132,6 +134,12 @@ bool python_otel_look(struct python_otel *o, struct python_part *part, struct me
 	return before.var != o->spans.var || before.span_key != o->spans.span_key ||
 	       before.context_key != o->spans.context_key ||
 	       before.context_type != o->spans.context_type;
+}
+
+void python_id_text(const uint8_t *id, size_t len, char out[PYTHON_ID_LEN])
+{
+	for (size_t i = 0; i < len; i++)
+		snprintf(out + 2 * i, PYTHON_ID_LEN - 2 * i, "%02x", id[i]);
 }
 
 bool python_span_of(struct mem *m, const struct python_spans *spans, uint64_t context,

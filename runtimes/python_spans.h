@@ -34,6 +34,10 @@ bool python_otel_look(struct python_otel *o, struct python_part *part, struct me
    only a part was. */
 bool python_spans_find(struct python_heap *h, uint64_t modules, struct python_spans *out,
 		       bool *is_half);
+#define PYTHON_ID_LEN 33 /* of an id in hex, with its NUL */
+
+/* An id as W3C Trace Context writes it: len bytes, at most 16. */
+void python_id_text(const uint8_t *id, size_t len, char out[PYTHON_ID_LEN]);
 /* The span that a contextvars.Context is in, as it is now. False: in none. */
 bool python_span_of(struct mem *m, const struct python_spans *spans, uint64_t context,
 		    struct python_span_ids *out);

@@ -32,6 +32,7 @@ static void read_pure(struct python_heap *h, uint64_t task, struct python_task_h
 	head->waiter = if_future(h, python_attribute(h, task, "_fut_waiter"));
 	head->loop = python_attribute(h, task, "_loop");
 	head->name = python_attribute(h, task, "_name");
+	head->context = python_attribute(h, task, "_context");
 }
 
 struct python_task_head python_task_head(struct python_heap *h, uint64_t task)
@@ -44,6 +45,7 @@ struct python_task_head python_task_head(struct python_heap *h, uint64_t task)
 		head.coro = python_word(h, task + h->at.task.coro);
 		head.waiter = python_word(h, task + h->at.task.waiter);
 		head.loop = python_field(h, task, PYTHON_FUTURE_LOOP);
+		head.context = python_word(h, task + h->at.task.context);
 		head.name = h->at.task.name ? python_word(h, task + h->at.task.name) : 0;
 	}
 	head.is_done = is_done(h, task);

@@ -6,7 +6,7 @@
 #include "runtimes/python_heap.h"
 
 struct python_task_head {
-	uint64_t coro, waiter, loop, name;
+	uint64_t coro, waiter, loop, name, context;
 	bool is_done;
 	bool is_woken; /* what it waits for is done, it only was not executed yet */
 };

@@ -29,6 +29,8 @@ struct reading {
 	/* Of the task that is being read. */
 	bool is_gone; /* it was freed */
 	struct python_task_head head;
+	struct python_span_ids span;
+	bool has_span;
 	struct python_await_chain chain;
 	struct python_waiters waiters;
 	enum python_via via;
@@ -113,6 +115,8 @@ static uint64_t mark_of(const struct reading *r)
 		return combine(head->coro, name);
 	hash = combine(hash, hash_bytes(r->chain.frames, r->chain.n * sizeof(*r->chain.frames)));
 	hash = combine(combine(hash, r->chain.leaf), r->chain.end);
+	if (r->has_span)
+		hash = combine(hash, hash_bytes(&r->span, sizeof(r->span)));
 	for (size_t i = 0; i < r->waiters.n; i++)
 		hash = combine(combine(hash, r->waiters.items[i].task), r->waiters.items[i].via);
 	return hash;
@@ -140,6 +144,8 @@ static int read_raw(struct reading *r, uint64_t addr)
 	r->via = PYTHON_VIA_AWAIT;
 	if (r->head.waiter)
 		r->via = python_future_via(h, awaited(r));
+	r->has_span =
+		!is_running(r) && python_span_of(h->mem, &r->out->spans, r->head.context, &r->span);
 	r->out->is_cut |= err == -E2BIG;
 	return err == -E2BIG ? 0 : err;
 }
@@ -242,6 +248,8 @@ static int add_task(struct reading *r, uint64_t addr)
 		.state = (uint8_t)state_of(r),
 		.is_cut = r->chain.end == PYTHON_CHAIN_BROKEN,
 		.is_started = r->chain.end != PYTHON_CHAIN_CREATED,
+		.has_span = r->has_span && !r->head.is_done,
+		.span = r->span,
 	};
 	int err = ARRAY_RESERVE(r->out->tasks, r->out->cap, r->out->n);
 

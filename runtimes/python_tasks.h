@@ -9,6 +9,7 @@
 
 #include "runtimes/python_functions.h"
 #include "runtimes/python_heap.h"
+#include "runtimes/python_spans.h"
 #include "runtimes/python_timer.h"
 #include "runtimes/python_waiters.h"
 
@@ -27,6 +28,8 @@ struct python_task {
 	uint8_t via;	 /* enum python_via of what it awaits */
 	uint32_t thread; /* number of the thread that runs its loop, from 1; 0: none does */
 	bool awaits_task;
+	bool has_span; /* it is suspended in one */
+	struct python_span_ids span;
 	bool is_started;		  /* its coroutine has begun */
 	bool is_cut;			  /* the chain: too deep, or in a circle */
 	uint32_t call;			  /* function of asyncio's that it waits in; 0: none */
@@ -49,6 +52,8 @@ struct python_tasks {
 	size_t n_changed;
 	bool is_cut;	 /* some have more waiters than are here */
 	bool has_timers; /* asked for by who reads them: the tasks' timers are read too */
+	/* For python_tasks_read(): where OpenTelemetry is; var 0: nobody asks for spans. */
+	struct python_spans spans;
 };
 
 /* Reads the tasks at these addresses, a set of 8-byte strings. h reads through a mem_cache, which

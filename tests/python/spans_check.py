@@ -33,6 +33,39 @@ def verdict(event):
     return "wrong outside" if any(got) else "outside"
 
 
+def dump(weft, pid, counts):
+    """The tasks of `weft dump`, of which one that sleeps says in its stack which span it is in."""
+    result = subprocess.run([weft, "dump", "--json", str(pid)], stdout=subprocess.PIPE)
+    for task in json.loads(result.stdout.decode())["tasks"]:
+        frames = [{"method": f["function"], "file": f["file"]} for f in reversed(task["stack"]) if f["file"] == "spans"]
+        ids = {"trace_id": task["trace_id"], "span_id": task["span_id"]}
+        counts[verdict({"stackFrames": frames, "labels": ids})] += 1
+
+
+def sleeping(weft, python, variables):
+    """Of tasks that are suspended: what weft dump and -e async say."""
+    program = subprocess.Popen([*python, PROGRAM, "asleep", "0", variables], stdout=subprocess.PIPE)
+    counts, sweeps = Counter(), Counter()
+    try:
+        if program.stdout.readline() != b"ready\n":
+            sys.exit("the program did not start")
+        dump(weft, program.pid, counts)
+        with tempfile.TemporaryDirectory() as work:
+            path = os.path.join(work, "weft.json")
+            subprocess.run([weft, "record", "-q", "-e", "async", "-d", "1", "-o", path, "-p", str(program.pid)])
+            for line in open(path):
+                event = json.loads(line)
+                event["stackFrames"] = [f for f in event["stackFrames"] if f.get("file") == "spans"]
+                sweeps[verdict(event)] += event["sampleWeight"]
+    finally:
+        program.kill()
+        program.wait()
+    print("of 30 suspended tasks in a span %d have its ids, of 10 outside %d have none; in sweeps %d right, %d without" % (
+        counts["right"], counts["outside"], sweeps["right"], sweeps["outside"]))
+    is_right = all(not c["wrong"] and not c["wrong outside"] and not c["missing"] for c in (counts, sweeps))
+    return 0 if is_right and (counts["right"], counts["outside"]) == (30, 10) and sweeps["right"] else 1
+
+
 def record(weft, python, scene, variables, path):
     command = [*python, PROGRAM, scene, str(SECONDS), variables]
     if scene == "late":
@@ -51,6 +84,8 @@ def record(weft, python, scene, variables, path):
 def main():
     weft, python, scene = sys.argv[1], sys.argv[2].split(), sys.argv[3]
     variables = sys.argv[4] if len(sys.argv) > 4 else "0"
+    if scene == "asleep":
+        sys.exit(sleeping(weft, python, variables))
     counts, examples = Counter(), []
     with tempfile.TemporaryDirectory() as work:
         path = os.path.join(work, "weft.json")

@@ -8,7 +8,7 @@ released; spans begin and end elsewhere.
 
 prints "ready" once it has its modules and ends after so many seconds of CPU. VARIABLES are set besides in each context.
 Scenes: threads, tasks (with the SDK); api (no SDK: spans that only carry ids, and such as are not valid); late
-(imports the API after a while).
+(imports the API after a while); asleep (tasks that are suspended in such functions for ever).
 """
 import asyncio
 import contextlib
@@ -35,6 +35,13 @@ def function_of(trace_id, span_id):
         exec(compile(source, "spans", "exec"), variables)
         functions[name] = variables[name]
     return functions[name]
+
+
+async def sleep(trace_id=0, span_id=0):
+    name = "in_%032x_%016x" % (trace_id, span_id) if span_id else "in_none"
+    variables = {"sleep": asyncio.sleep}
+    exec(compile("async def %s():\n    await sleep(1000)\n" % name, "spans", "exec"), variables)
+    await variables[name]()
 
 
 def spin(trace_id=0, span_id=0):
@@ -143,16 +150,38 @@ async def tasks(span, end, n_variables):
     await asyncio.gather(*[task(span, end, n_variables, i) for i in range(5)])
 
 
+async def sleeper(span, n_variables, depth):
+    fill(n_variables)
+    context = None
+    with contextlib.ExitStack() as stack:
+        for _ in range(depth):
+            context = stack.enter_context(span())
+        await sleep(*(ids_of(context) if context else ()))
+
+
+async def sleepers(span, n_variables):
+    tasks = [asyncio.ensure_future(sleeper(span, n_variables, i % 4)) for i in range(40)]
+    await asyncio.sleep(0.1)
+    print("ready", flush=True)
+    await asyncio.gather(*tasks)
+
+
+def run_loop(coroutine):
+    asyncio.new_event_loop().run_until_complete(coroutine)
+
+
 def main():
     scene, seconds = sys.argv[1], float(sys.argv[2])
     n_variables = int(sys.argv[3]) if len(sys.argv) > 3 else 0
     if scene == "late":
         function_of(0, 0)(time.thread_time() + 0.3)
     span = make_bare_spans() if scene == "api" else make_spans()
+    if scene == "asleep":
+        run_loop(sleepers(span, n_variables))
     print("ready", flush=True)
     end = time.process_time() + seconds
     if scene == "tasks":
-        asyncio.get_event_loop_policy().new_event_loop().run_until_complete(tasks(span, end, n_variables))
+        run_loop(tasks(span, end, n_variables))
     else:
         run_threads(span, end, n_variables)
 

@@ -46,6 +46,7 @@ for minor in $PYTHON_MINORS; do
 		has_ids "CPython 3.$minor, two threads, $n context variables" "$python" threads $n
 	done
 	has_ids "CPython 3.$minor, asyncio tasks" "$python" tasks 5
+	has_ids "CPython 3.$minor, suspended asyncio tasks" "$python" asleep 5
 	has_ids "CPython 3.$minor without an SDK" "$python" api
 	has_ids "CPython 3.$minor, imported while it is sampled" "$python" late
 	unset PYTHONPATH
