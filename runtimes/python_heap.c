@@ -82,7 +82,8 @@ static bool read_some(struct python_heap *h, uint64_t addr, void *out, size_t le
 		return false;
 	h->n_left--;
 	err = mem_read(h->mem, addr, out, len);
-	if (err == -E2BIG)
+	/* The target went away, keeps us waiting, or that was enough: not that there is nothing. */
+	if (err && err != -EFAULT)
 		h->n_left = 0;
 	return !err;
 }

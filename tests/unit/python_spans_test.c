@@ -272,6 +272,40 @@ static void what_stays_half_done_is_asked_for_less_and_less(void **state)
 	assert_true(python_otel_is_due(&found, &world.l, now + 5 * SECOND));
 }
 
+/* Memory of which a page is not to be had now. */
+static uint64_t late_page;
+
+static int late_read(struct mem *m, uint64_t addr, void *buf, size_t len)
+{
+	return addr / WORLD_PAGE == late_page ? -ETIMEDOUT : world_read(m, addr, buf, len);
+}
+
+static void what_could_not_be_read_is_asked_for_again(void **state)
+{
+	static const struct mem_ops ops = { late_read, world_free };
+	uint64_t last;
+
+	(void)state;
+	otel_init(&otel, &world, 12);
+	otel_import(&otel);
+	world.m.ops = &ops;
+	last = (world.next - 1) / WORLD_PAGE;
+	for (uint64_t page = WORLD_ADDR / WORLD_PAGE; page <= last; page++) {
+		struct python_otel found = { 0 };
+
+		late_page = page;
+		python_otel_look(&found, fresh_part(), &world.m, &world.l, WORLD_ADDR, SECOND);
+		late_page = 0;
+		python_otel_look(&found, fresh_part(), &world.m, &world.l, WORLD_ADDR, 2 * SECOND);
+		assert_int_equal(found.spans.var, otel.var);
+		/* And what was known stays. */
+		late_page = page;
+		found.look.modules = 0;
+		python_otel_look(&found, fresh_part(), &world.m, &world.l, WORLD_ADDR, 3 * SECOND);
+		assert_int_equal(found.spans.var, otel.var);
+	}
+}
+
 static void a_context_of_another_kind_is_none_of_ours(void **state)
 {
 	struct python_spans spans;
@@ -348,6 +382,7 @@ int main(void)
 		cmocka_unit_test(what_only_looks_like_a_span_is_none),
 		cmocka_unit_test(the_api_is_found_when_it_is_imported),
 		cmocka_unit_test(what_stays_half_done_is_asked_for_less_and_less),
+		cmocka_unit_test(what_could_not_be_read_is_asked_for_again),
 		cmocka_unit_test(a_context_of_another_kind_is_none_of_ours),
 		cmocka_unit_test(a_lie_in_memory_does_no_harm),
 		cmocka_unit_test(survives_mutation),
