@@ -99,6 +99,7 @@
 	X(GIL_NS, "gil.ns", "ns that they waited, those not sampled too")                 \
 	X(GIL_UNFINISHED, "gil.unfinished",                                               \
 	  "of them those whose end weft did not see: not in the profile")                 \
+	X(LOOP_BLOCKS, "loop.blocks", "turns of event loops longer than --block-ms")      \
 	X(MEMORY_OVER_BUDGET, "memory.over_budget", "things given up to stay in the memory budget")
 
 enum counter {

@@ -9,6 +9,7 @@
 #include "bpf/build_ids.h"
 #include "bpf/follow.h"
 #include "bpf/live_state.h"
+#include "bpf/loop_blocks.h"
 #include "bpf/sample_labels.h"
 #include "bpf/sample_queue.h"
 #include "bpf/sampler.h"
@@ -119,6 +120,9 @@ static int make_parts(struct live *l, const struct options *opt)
 	l->max_queued = opt->memory / 10;
 	l->is_eval_shown = opt->native_eval;
 	l->is_logical = opt->logical;
+	l->block_ns = opt->block_ms * UINT64_C(1000000);
+	if (l->block_ns)
+		processes_want_loops(l->processes);
 	*processes_jit_room(l->processes) =
 		(struct jit_room){ .max = opt->memory / 4, .max_each = opt->memory / 8 };
 	python_limit(l->processes, opt->memory);
@@ -199,6 +203,7 @@ static void live_close(struct source *src)
 	processes_free(l->processes);
 	explain_free(l->explain);
 	sample_labels_free(l->labels);
+	loop_blocks_free(l->loops);
 	finisher_free(l->finisher);
 	follower_free(l->follower);
 	tables_free(l->tables);
@@ -228,7 +233,8 @@ static int begin_profile(struct live *l, struct profile *p)
 		kernel_symbols_explain(&l->kernel_symbols);
 	l->explain = explain_new(l->processes, l->objects, l->kernel_symbols.symbols, p);
 	l->labels = sample_labels_new(p, l->budget.bytes / 8);
-	if (!l->explain || !l->labels)
+	l->loops = loop_blocks_new(p, l->block_ns, l->budget.bytes / 16);
+	if (!l->explain || !l->labels || !l->loops)
 		return -ENOMEM;
 	explain_show_eval(l->explain, l->is_eval_shown);
 	explain_logical(l->explain, l->is_logical);
@@ -308,7 +314,9 @@ static void add_sample(struct live *l, const struct queued_sample *q)
 	explained.stack = stack_of(l, proc, s->time_ns, &walked, state);
 	sample_names_find(&names, l->processes, proc, q);
 	explained.labels = sample_labels_get(l->labels, q, proc, l->processes, &names, state);
-	if (!waits_add(l->waits, l->profile, &explained))
+	if (l->block_ns && s->weight)
+		loop_blocks_add(l->loops, q, names.task, &explained);
+	else if (!waits_add(l->waits, l->profile, &explained))
 		l->counters[MEMORY_OVER_BUDGET]++;
 	if (proc)
 		process_count_stuck(l->processes, proc);

@@ -48,4 +48,9 @@ struct live_stats {
 
 void live_stats(struct source *src, struct live_stats *out);
 
+struct loop_summary;
+/* Of event loops that were blocked, after live_finish(); NULL when nothing was sampled. Borrowed.
+ */
+const struct loop_summary *live_loops(struct source *src);
+
 #endif

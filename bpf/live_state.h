@@ -17,6 +17,7 @@
 #include "runtimes/runtime.h"
 
 struct follower;
+struct loop_blocks;
 struct ring_buffer;
 struct sample_labels;
 struct sideband;
@@ -48,6 +49,8 @@ struct live {
 	struct profile *profile;
 	struct explain *explain;
 	struct sample_labels *labels;
+	struct loop_blocks *loops;
+	uint64_t block_ns;	 /* from which on an event loop counts as blocked; 0: not asked */
 	struct sweeper *sweeper; /* NULL: the kernel half samples */
 	struct budget budget;
 	bool is_stopped;

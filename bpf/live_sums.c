@@ -3,6 +3,7 @@
 #include "bpf/live.h"
 
 #include "bpf/live_state.h"
+#include "bpf/loop_blocks.h"
 #include "bpf/sample_labels.h"
 #include "bpf/sampler.h"
 #include "bpf/sideband.h"
@@ -27,6 +28,8 @@ static uint64_t user_memory(const struct live *l)
 		sum += kallsyms_memory(l->kernel_symbols.symbols);
 	if (l->explain)
 		sum += explain_memory(l->explain);
+	if (l->loops)
+		sum += loop_blocks_memory(l->loops);
 	if (l->profile)
 		sum += profile_memory(l->profile);
 	return sum;
@@ -58,6 +61,10 @@ void live_counters(struct source *src, uint64_t counters[N_COUNTERS])
 	counters[SYMBOLS_REFUSED] += objects_refused(l->objects);
 	if (l->sweeper)
 		sweeper_count(l->sweeper, counters);
+	if (l->loops) {
+		counters[LOOP_BLOCKS] += loop_blocks_summary(l->loops)->n;
+		counters[LABELS_OVER_BUDGET] += loop_blocks_over_budget(l->loops);
+	}
 	if (l->labels)
 		counters[LABELS_OVER_BUDGET] += sample_labels_over_budget(l->labels);
 	python_count(l->processes, counters);
@@ -90,6 +97,8 @@ size_t live_finish(struct source *src, struct profile *p, bool (*is_stopped)(voi
 	leave_room(l);
 	if (l->sweeper)
 		sweeper_say(l->sweeper);
+	if (l->loops)
+		loop_blocks_flush(l->loops);
 	if (l->explain)
 		n_left = explain_symbolize(l->explain, is_stopped);
 	live_counters(src, counters);
@@ -115,4 +124,11 @@ void live_stats(struct source *src, struct live_stats *out)
 	if (l->sweeper)
 		out->sweeps = sweeper_stats(l->sweeper);
 	out->n_programs = kernel_half_programs(&l->kernel, out->programs);
+}
+
+const struct loop_summary *live_loops(struct source *src)
+{
+	const struct live *l = src->priv;
+
+	return l->loops ? loop_blocks_summary(l->loops) : NULL;
 }

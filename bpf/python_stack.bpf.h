@@ -38,6 +38,8 @@ UNWIND_GLOBAL __u64 python_frames(__u64 first)
 			return (__u32)end | at << 32;
 		if (p->walk.gen)
 			python_tasks_see(&p->tasks, p->walk.gen, at);
+		if (p->process.loop_code == p->frames[at].addr && !p->record.loop_time)
+			p->record.loop_time = python_read_float(p->walk.at + p->process.loop_time);
 		python_show(p, &p->frames[at]);
 	}
 	return (first + PYTHON_FRAMES_PER_CALL) << 32;
@@ -131,6 +133,7 @@ static __always_inline void python_stack(struct scratch *s, __u64 vdso)
 	p->code.sample_id = s->sample.id;
 	p->reads.start = p->reads.missed[0] = p->reads.missed[1] = 0;
 	p->reads.sample = (__u32)s->sample.id;
+	p->record.loop_time = 0;
 	p->code.pad = pid;
 	if (!python_begin(&p->walk, &p->process, thread_pointer()))
 		return;

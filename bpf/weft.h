@@ -154,7 +154,9 @@ struct wire_python {
 	struct wire_header h;
 	__u64 sample_id;
 	__u32 n;
-	__u32 end; /* enum counter: PYTHON_* */
+	__u32 end;	 /* enum counter: PYTHON_* */
+	__u64 loop_time; /* when the thread's event loop came back from its selector, the bits of a
+			    double; 0: it runs none, is in there, or nobody asked */
 	struct wire_python_frame frames[];
 };
 

@@ -257,6 +257,7 @@ static int finish(struct recording *r)
 	recording_set_header(r);
 	a = accounting_of(r->profile);
 	live_stats(r->src, &stats);
+	recording_set_loops(r);
 	cost_update(&r->cost, stats.map_bytes);
 	/* The profile has all of it: the exporter may need the memory. */
 	source_close(r->src);

@@ -117,6 +117,14 @@ struct accounting recording_accounting(const struct recording *r)
 	return accounting_of_counters(counters);
 }
 
+void recording_set_loops(struct recording *r)
+{
+	const struct loop_summary *loops = live_loops(r->src);
+
+	if (loops)
+		r->loops = *loops;
+}
+
 void recording_set_header(struct recording *r)
 {
 	struct profile_header *h = profile_header(r->profile);

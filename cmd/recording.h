@@ -6,6 +6,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "bpf/loop_blocks.h"
 #include "cmd/child.h"
 #include "cmd/cost.h"
 #include "core/options.h"
@@ -36,7 +37,8 @@ struct recording {
 	uint64_t n_looks;
 	char comm[16]; /* of the first pid, while it lived */
 	enum end_cause cause;
-	bool is_running; /* CMD runs, or there is none */
+	struct loop_summary loops; /* when it is over */
+	bool is_running;	   /* CMD runs, or there is none */
 	bool has_status_line;
 };
 
@@ -50,6 +52,7 @@ uint64_t recording_elapsed(const struct recording *r);
 char *
 recording_path(const struct recording *r); /* -o with its patterns filled in; NULL: no memory */
 struct accounting recording_accounting(const struct recording *r); /* so far */
+void recording_set_loops(struct recording *r);			   /* while the source is open */
 void recording_set_header(struct recording *r); /* what is known at the end only */
 
 void recording_print_start(const struct recording *r);

@@ -153,6 +153,40 @@ static void print_top(const struct recording *r)
 	fflush(out);
 }
 
+static void print_loops(const struct recording *r)
+{
+	const struct loop_summary *l = &r->loops;
+	uint64_t ms = l->longest_ns / 1000000;
+	char safe[512];
+
+	if (!r->opt.block_ms)
+		return;
+	/* Before a loop is known some are missing. */
+	if (l->n_unseen > l->n_samples / 10)
+		fprintf(stderr,
+			"weft: %" PRIu64 " of %" PRIu64 " samples of asyncio tasks are of loops "
+			"whose turns weft does not see (uvloop, loops with a clock of their own)\n",
+			l->n_unseen, l->n_samples);
+	if (!l->n) {
+		fprintf(stderr, "weft: no event loop was blocked for more than %u ms\n",
+			r->opt.block_ms);
+		return;
+	}
+	fprintf(stderr,
+		"weft: event loop blocked %" PRIu64 " time%s for more than %u ms, %.2f s in all; "
+		"longest ",
+		l->n, l->n == 1 ? "" : "s", r->opt.block_ms, (double)l->sum_ns / 1e9);
+	if (ms < 1000)
+		fprintf(stderr, "%" PRIu64 " ms", ms);
+	else
+		fprintf(stderr, "%.2f s", (double)l->longest_ns / 1e9);
+	text_safe(profile_get_string(r->profile, l->longest_task), safe, sizeof(safe));
+	if (l->longest_task)
+		fprintf(stderr, " (pid %u): task '%s'\n", l->longest_pid, safe);
+	else
+		fprintf(stderr, " (pid %u): a callback, no task\n", l->longest_pid);
+}
+
 void recording_print_end(const struct recording *r, const struct accounting *a)
 {
 	char safe[512];
@@ -166,6 +200,7 @@ void recording_print_end(const struct recording *r, const struct accounting *a)
 	accounting_print(a, stderr);
 	fprintf(stderr, " · wrote %s\n",
 		strcmp(r->path, "-") ? text_safe(r->path, safe, sizeof(safe)) : "to stdout");
+	print_loops(r);
 	if (log_get_level() >= LOG_VERBOSE)
 		accounting_print_all(r->profile, stderr);
 	if (profile_n_samples(r->profile))

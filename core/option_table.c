@@ -52,6 +52,10 @@ static const struct option_info table[] = {
 	  "behind the frames of an asyncio task show those of the tasks that wait for it, instead "
 	  "of the event loop's",
 	  NULL, OPTION_FLAG, FIELD(logical) },
+	{ ON_RECORD, "block-ms", 0, 0, NULL, "N",
+	  "mark the samples of asyncio event loops that do not come back to their selector for "
+	  "more than N milliseconds: loop=blocked",
+	  NULL, OPTION_COUNT, FIELD(block_ms) },
 	{ ON_RECORD, "snapshot-size", 0, 0, NULL, "SIZE",
 	  "bytes of stack copied at most when the kernel half cannot walk on (default "
 	  "and cap 64K)",

@@ -43,6 +43,7 @@ struct options {
 	bool user_only, kernel_only;
 	bool native_eval;
 	bool logical;		/* --async: what waits for a task stands behind its frames */
+	unsigned int block_ms;	/* from which on an event loop counts as blocked; 0: not asked */
 	uint64_t snapshot_size; /* bytes of stack copied at most; default 64 KiB */
 	uint64_t memory; /* the one budget in bytes: user memory and BPF maps; 0: the machine's
 			    default */

@@ -149,6 +149,11 @@ uint32_t processes_unique(struct processes *ps)
 	return ++ps->last_unique;
 }
 
+void processes_want_loops(struct processes *ps)
+{
+	ps->wants_loops = true;
+}
+
 struct jit_room *processes_jit_room(struct processes *ps)
 {
 	return &ps->jit_room;

@@ -136,6 +136,8 @@ const uint64_t *processes_counters(const struct processes *ps);
 /* What the names of all processes' generated code may take (symbolizer/jit_symbols.h); no limit
    at first. */
 struct jit_room *processes_jit_room(struct processes *ps);
+/* Event loops are looked for, too (runtimes/python_loop.h). */
+void processes_want_loops(struct processes *ps);
 /* A number never given out before: generations and the like. */
 uint32_t processes_unique(struct processes *ps);
 /* Counts one more of them. */

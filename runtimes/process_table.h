@@ -46,6 +46,7 @@ struct processes {
 	uint64_t tick_ns;
 	struct jit_room jit_room;
 	struct python_share python_share;
+	bool wants_loops;
 	uint64_t counters[N_COUNTERS];
 	void (*drop)(void *ctx, struct process *proc);
 	void *drop_ctx;

@@ -16,6 +16,7 @@
 #include "runtimes/python_codes.h"
 #include "runtimes/python_gil.h"
 #include "runtimes/python_image.h"
+#include "runtimes/python_loop.h"
 #include "runtimes/python_merge.h"
 #include "runtimes/python_names.h"
 #include "runtimes/python_parents.h"
@@ -45,6 +46,7 @@ struct python {
 	bool is_musl; /* the C library, which is another one inside */
 	struct python_asyncio asyncio;
 	struct python_otel otel;
+	struct python_loop loop;
 	struct python_codes *codes;
 	struct python_parents *parents; /* NULL until somebody asks for them */
 	struct python_names names;
@@ -192,6 +194,7 @@ static void set_modules(struct process *proc, struct python *py, struct python_p
 	look_at_modules(proc, py);
 	python_asyncio_set(&py->asyncio, out);
 	out->spans = py->otel.spans;
+	python_loop_set(&py->loop, &py->image->layout, proc->pid, out);
 }
 
 bool python_attach(struct processes *ps, struct process *proc, struct python_process *out)
@@ -230,8 +233,10 @@ bool python_settles(struct processes *ps, struct process *proc)
 
 	if (!py || !is_walked(py) || proc->exit_time_ns)
 		return false;
-	if (py->is_settled || !python_steps_take(&py->part, PYTHON_STEPS_FETCH) ||
-	    !python_slots_set(proc, py->image, py->bias, py->is_musl, &walk)) {
+	if (py->loop.is_new) {
+		py->loop.is_new = false;
+	} else if (py->is_settled || !python_steps_take(&py->part, PYTHON_STEPS_FETCH) ||
+		   !python_slots_set(proc, py->image, py->bias, py->is_musl, &walk)) {
 		if (!look_at_modules(proc, py))
 			return false;
 	}
@@ -284,6 +289,7 @@ struct explained {
 	struct python *py;
 	struct python_code_source source;
 	const struct wire_python_frame *task; /* the frame of its coroutine; NULL: nobody asks */
+	bool wants_loops;
 };
 
 static bool is_eval(void *ctx, const struct wire_frame *f)
@@ -299,6 +305,16 @@ static struct wire_frame note(int which)
 	return (struct wire_frame){ .addr = (uint64_t)which, .kind = WIRE_FRAME_PYTHON };
 }
 
+/* Is it a turn of an event loop that was not known before? */
+static void look_at_loop(struct explained *e, uint64_t addr, uint32_t number)
+{
+	const struct python_code *code = python_codes_get(e->py->codes, number);
+
+	if (addr != e->py->loop.code && code && python_loop_is_turn(code))
+		python_loop_learn(&e->py->loop, &e->py->part, python_code_memory(&e->source),
+				  e->source.layout, addr);
+}
+
 static struct wire_frame python_frame(void *ctx, const struct wire_python_frame *f)
 {
 	struct explained *e = ctx;
@@ -306,6 +322,8 @@ static struct wire_frame python_frame(void *ctx, const struct wire_python_frame 
 	int64_t position = python_position(e->source.layout, 0, f->position);
 
 	python_codes_visit(e->py->codes, &e->source, number, position);
+	if (e->wants_loops)
+		look_at_loop(e, f->addr, number);
 	return (struct wire_frame){ .addr = number + N_NOTES,
 				    .extra = f->position,
 				    .kind = WIRE_FRAME_PYTHON,
@@ -396,6 +414,7 @@ size_t python_explain(const struct runtime_env *env, struct process *proc,
 	}
 	if (env->is_logical && stack->task && stack->task->root < python->n)
 		e.task = &python->frames[stack->task->root];
+	e.wants_loops = env->processes->wants_loops;
 	m.has_anchors = e.py->image->layout.chain != PYTHON_FRAME_OBJECTS;
 	n_out = python_merge(&m, out, max ? max - 1 : 0);
 	say_limits(&env->processes->python_share, proc);

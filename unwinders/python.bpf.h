@@ -22,6 +22,7 @@
 	(*(const type *)&(bytes)[(off) & (PYTHON_FRAME_MAX - sizeof(type))])
 
 #define PYTHON_PAGE 4096ULL
+#define PYTHON_FLOAT_VALUE 16
 
 #ifndef OPAQUE
 #define OPAQUE(x) asm volatile("" : "+r"(x))
@@ -307,6 +308,7 @@ static __always_inline int python_step(struct python_walk *w, const struct pytho
 	bytes = python_read_frame(r, frame, len);
 	if (!bytes)
 		return PYTHON_BROKEN;
+	w->at = frame;
 	w->frame = PYTHON_AT(bytes, __u64, p->frame_previous);
 	if (w->frame == frame)
 		return PYTHON_BROKEN;
@@ -332,6 +334,14 @@ static __always_inline int python_step(struct python_walk *w, const struct pytho
 		p->anchor == PYTHON_ANCHOR_FRAME ||
 		(p->anchor == PYTHON_ANCHOR_ENTRY && PYTHON_AT(bytes, __u8, p->frame_is_entry));
 	return 0;
+}
+
+/* What a float in a variable of a frame is, as bits; 0 where there is none. */
+static __always_inline __u64 python_read_float(__u64 variable)
+{
+	__u64 object = python_read_pointer(variable) & ~7ULL; /* the low bits are tags */
+
+	return object ? python_read_pointer(object + PYTHON_FLOAT_VALUE) : 0;
 }
 
 /* Is there more to step to? */

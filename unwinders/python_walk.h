@@ -89,6 +89,8 @@ struct python_process {
 	__u8 is_lasti; /* frame_instr is an int, not a pointer */
 	__u8 has_gil;  /* a thread that is attached holds it */
 	struct python_spans spans;
+	__u64 loop_code; /* of the method that is a turn of asyncio's loop; 0: nobody asks */
+	__u64 loop_time; /* in its frames: a float, when the loop came back from its selector */
 };
 
 /* Owners of frames, a byte: from the first on they are no Python functions. */
@@ -105,6 +107,7 @@ struct python_walk {
 	__u64 thread;		   /* pthread_self() */
 	__u64 tstate;		   /* the innermost one, where it began */
 	__u64 frame;		   /* 0: the end */
+	__u64 at;		   /* the last frame */
 	__u64 base;		   /* where the chain ends, 0: nowhere else */
 	__u64 cframe;		   /* of the activation it is in */
 	__u64 gen;		   /* of the last frame; 0: it is none's, or nobody asks */

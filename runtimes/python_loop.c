@@ -1,0 +1,93 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "runtimes/python_loop.h"
+
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "runtimes/python_dict.h"
+
+#define MAX_VARIABLES 64
+#define CACHE_BYTES (64u << 10)
+
+static bool ends_in(const char *s, size_t len, const char *end)
+{
+	size_t end_len = strlen(end);
+
+	return len >= end_len && !memcmp(s + len - end_len, end, end_len);
+}
+
+bool python_loop_is_turn(const struct python_code *code)
+{
+	return ends_in(code->name, code->name_len, "_run_once") &&
+	       ends_in(code->file, code->file_len, "/asyncio/base_events.py");
+}
+
+/* The tuple with the names of a code object's variables: it is as far from the file's name in all
+   versions to 3.10, and in all from 3.11 on. */
+static uint64_t variables_of(struct python_heap *h, uint64_t code)
+{
+	uint64_t back = h->layout->version < PYTHON_FIRST(3, 11) ? 32 : 16;
+	uint64_t names = python_word(h, code + h->layout->code.filename - back);
+
+	return python_kind(h, names) == PYTHON_TUPLE ? names : 0;
+}
+
+/* MAX_VARIABLES: it has none of that name. */
+static uint32_t variable_of(struct python_heap *h, uint64_t code, const char *name)
+{
+	uint64_t names = variables_of(h, code);
+	size_t n = names ? python_items(h, names, PYTHON_TUPLE) : 0;
+
+	for (uint32_t i = 0; i < n && i < MAX_VARIABLES; i++)
+		if (python_str_is(h, python_item(h, names, PYTHON_TUPLE, i), name))
+			return i;
+	return MAX_VARIABLES;
+}
+
+void python_loop_learn(struct python_loop *loop, struct python_part *part, struct mem *m,
+		       const struct python_layout *l, uint64_t addr)
+{
+	struct python_search s;
+	struct python_heap h;
+	uint32_t variable;
+
+	if (!m || !python_steps_left(part) ||
+	    python_search_begin(&s, part, m, l, CACHE_BYTES, &h) < 0)
+		return;
+	variable = variable_of(&h, addr, "end_time");
+	python_search_end(&s, part, &h);
+	if (variable == MAX_VARIABLES)
+		return;
+	*loop = (struct python_loop){ .code = addr, .variable = variable, .is_new = true };
+}
+
+/* Containers may have clocks that began at another time. */
+static bool has_our_clock(pid_t pid)
+{
+	struct stat ours, theirs;
+	char path[64];
+
+	snprintf(path, sizeof(path), "/proc/%d/ns/time", (int)pid);
+	if (stat("/proc/self/ns/time", &ours))
+		return true; /* the kernel has no such thing */
+	return !stat(path, &theirs) && ours.st_ino == theirs.st_ino;
+}
+
+void python_loop_set(struct python_loop *loop, const struct python_layout *l, pid_t pid,
+		     struct python_process *out)
+{
+	loop->is_new = false;
+	if (!loop->code || !l->frame.localsplus || !has_our_clock(pid))
+		return;
+	out->loop_code = loop->code;
+	out->loop_time = l->frame.localsplus + 8 * (uint64_t)loop->variable;
+}
+
+uint64_t python_loop_ns(uint64_t time)
+{
+	double seconds;
+
+	memcpy(&seconds, &time, sizeof(seconds));
+	return seconds > 0 && seconds < 1e9 ? (uint64_t)(seconds * 1e9) : 0;
+}
