@@ -178,18 +178,18 @@ static bool is_ready(pid_t pid)
 }
 
 /* The length of the answer. A signal begins the timeout anew, but only before the time is up. */
-static ssize_t receive(struct mem_reader *r, const struct iovec in[2])
+static ssize_t receive(struct mem_reader *r, struct iovec in[2])
 {
 	uint64_t start = clock_ns(CLOCK_MONOTONIC);
 	int patience = MAX_PATIENCE;
+	ssize_t n;
 
 	for (;;) {
-		ssize_t n = readv(r->fd, in, 2);
-
+		n = readv(r->fd, in, 2);
 		if (n >= 0)
 			return n;
 		if (errno == EAGAIN && (!patience-- || !is_ready(r->pid)))
-			return -ETIMEDOUT;
+			break;
 		if (errno == EAGAIN) {
 			start = clock_ns(CLOCK_MONOTONIC);
 			continue;
@@ -197,8 +197,11 @@ static ssize_t receive(struct mem_reader *r, const struct iovec in[2])
 		if (errno != EINTR)
 			return -EPIPE;
 		if (clock_ns(CLOCK_MONOTONIC) - start >= r->timeout_ns)
-			return -ETIMEDOUT;
+			break;
 	}
+	/* It may have come while we looked. */
+	n = recvmsg(r->fd, &(struct msghdr){ .msg_iov = in, .msg_iovlen = 2 }, MSG_DONTWAIT);
+	return n >= 0 ? n : -ETIMEDOUT;
 }
 
 int mem_reader_read(struct mem_reader *r, uint64_t addr, void *buf, size_t len, uint64_t *took_ns)

@@ -214,6 +214,7 @@ int python_dump_memory(struct mem *m, pid_t pid, const struct python_layout *l, 
 	};
 	if (!cache || !out->functions)
 		return -ENOMEM;
+	mem_cache_read_ahead(cache);
 	err = python_heap_init(&heap, cache, l);
 	if (err < 0)
 		return err;

@@ -1,12 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "runtimes/python_look.h"
 
-#include "core/clock.h"
-
 #define DICT_USED 16
 /* Between two questions, which cost some 10 us each: the longer nothing was imported the more. A
-   search reads of every module, so it may take a twentieth of the time, and what stays half done
-   is asked for less and less. */
+   search reads of every module, so it may take a twentieth of the time by its steps, and what stays
+   half done is asked for less and less. */
 #define MIN_PAUSE_NS (20 * UINT64_C(1000000))
 #define MAX_PAUSE_NS (160 * UINT64_C(1000000))
 #define MAX_HALF_PAUSE_NS (UINT64_C(5000) * 1000000)
@@ -40,11 +38,9 @@ static uint64_t longer(uint64_t pause_ns, uint64_t max_ns)
 	return pause_ns < max_ns / 2 ? pause_ns * 2 : max_ns;
 }
 
-/* How long the search took. */
-static uint64_t search(struct python_look *look, struct python_heap *h, uint64_t interp,
-		       python_search_fn *fn, void *ctx)
+static void search(struct python_look *look, struct python_heap *h, uint64_t interp,
+		   python_search_fn *fn, void *ctx)
 {
-	uint64_t start = clock_ns(CLOCK_MONOTONIC);
 	bool is_more = true;
 
 	look->is_half = false;
@@ -54,14 +50,13 @@ static uint64_t search(struct python_look *look, struct python_heap *h, uint64_t
 		is_more = !modules || fn(ctx, h, modules, &look->is_half);
 		interp = python_word(h, interp + h->layout->interp.next);
 	}
-	return clock_ns(CLOCK_MONOTONIC) - start;
 }
 
 bool python_look(struct python_look *look, struct python_part *part, struct mem *m,
 		 const struct python_layout *l, uint64_t runtime, uint64_t now_ns,
 		 python_search_fn *fn, void *ctx)
 {
-	uint64_t interp, modules, took;
+	uint64_t interp, modules, took_ns;
 	struct python_search s;
 	struct python_heap h;
 	bool is_new, is_half = look->is_half;
@@ -75,13 +70,14 @@ bool python_look(struct python_look *look, struct python_part *part, struct mem 
 	is_new = modules != look->modules;
 	if (is_new || is_half) {
 		look->modules = modules;
-		took = search(look, &h, interp, fn, ctx) * SEARCH_SHARE;
+		search(look, &h, interp, fn, ctx);
+		took_ns = python_search_steps(&s, &h) * SEARCH_SHARE; /* a step, about a ns */
 		if (!h.n_left)
 			look->modules = 0; /* that was not all: it is searched again */
 		if (is_new)
 			look->pause_ns = MIN_PAUSE_NS;
-		if (look->pause_ns < took)
-			look->pause_ns = took;
+		if (look->pause_ns < took_ns)
+			look->pause_ns = took_ns;
 		look->next_ns = now_ns + look->pause_ns;
 	}
 	python_search_end(&s, part, &h);

@@ -55,12 +55,18 @@ int python_search_begin(struct python_search *s, struct python_part *p, struct m
 }
 
 /* A heap whose pages or reads were not enough is at its end: then all steps were taken. */
-void python_search_end(struct python_search *s, struct python_part *p, struct python_heap *h)
+uint64_t python_search_steps(const struct python_search *s, const struct python_heap *h)
 {
 	uint64_t n_pages = s->n_pages - mem_cache_reads_left(s->cache);
-	uint64_t used = n_pages * PYTHON_STEPS_FETCH + (s->n_reads - h->n_left) * PYTHON_STEPS_READ;
 
-	python_steps_use(p, h->n_left ? used : s->steps);
+	if (!h->n_left)
+		return s->steps;
+	return n_pages * PYTHON_STEPS_FETCH + (s->n_reads - h->n_left) * PYTHON_STEPS_READ;
+}
+
+void python_search_end(struct python_search *s, struct python_part *p, struct python_heap *h)
+{
+	python_steps_use(p, python_search_steps(s, h));
 	python_heap_deinit(h);
 	mem_free(s->cache);
 }

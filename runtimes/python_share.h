@@ -58,6 +58,8 @@ struct python_search {
    says. */
 int python_search_begin(struct python_search *s, struct python_part *p, struct mem *m,
 			const struct python_layout *l, size_t cache_bytes, struct python_heap *h);
+/* Steps taken so far. */
+uint64_t python_search_steps(const struct python_search *s, const struct python_heap *h);
 /* Uses the steps that were taken, however it ended. */
 void python_search_end(struct python_search *s, struct python_part *p, struct python_heap *h);
 
