@@ -14,7 +14,7 @@
 
 /* Tasks that are read, and then looked at again. Of more at once one could go away and come back to
    where it was in between; of fewer, the pages that they share are read too often. */
-#define BATCH 64
+#define BATCH 256
 #define ROUNDS 6	       /* a task that changed is read again so many times */
 #define MAX_WAITERS (1u << 15) /* of one task */
 #define MAX_ALL_WAITERS (1u << 20)

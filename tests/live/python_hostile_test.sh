@@ -65,7 +65,12 @@ PYTHON
 record() {
 	"$work/lying" "$1" >"$work/said" 2>/dev/null & liar=$!
 	until [ -s "$work/said" ]; do sleep 0.02; done
-	timeout -k 1 $MAX_S "$weft" record -p $liar -p $honest -F 499 -d 3 -v -o "$work/x.json" >"$work/out" 2>"$work/err"
+	rm -f "$work/err"
+	timeout -k 1 $MAX_S "$weft" record -p $liar -p $honest -F 499 -d 4 -v -o "$work/x.json" >"$work/out" 2>"$work/err" & recorder=$!
+	await_recording
+	sleep 1	# while it is honest
+	kill -USR1 $liar
+	wait $recorder
 	status=$?
 	{ kill -9 $liar; wait $liar; } 2>/dev/null
 	[ $status = 0 ] && judge_honest >"$work/out" 2>&1
