@@ -96,7 +96,7 @@
 	X(PYTHON_FREE_THREADED, "python.free_threaded",                                   \
 	  "of them those whose CPython was built without a GIL")                          \
 	X(GIL_WAITS, "gil.waits", "times a thread went to sleep to wait for the GIL")     \
-	X(GIL_NS, "gil.ns", "ns that they waited, those not sampled too")                 \
+	X(GIL_NS, "gil.ns", "ns of those that were sampled or passed over")               \
 	X(GIL_UNFINISHED, "gil.unfinished",                                               \
 	  "of them those whose end weft did not see: not in the profile")                 \
 	X(LOOP_BLOCKS, "loop.blocks", "turns of event loops longer than --block-ms")      \

@@ -129,7 +129,8 @@ static __always_inline void gil_end(struct gil_wait *wait, __u32 tid, struct scr
 		tick = TICK_LOST_RING;
 	if (tick < N_COUNTERS)
 		s->cpu.counters[tick]++;
-	s->cpu.counters[GIL_NS] += len_ns;
+	if (tick == TICK_SAMPLED || tick == TICK_SKIPPED)
+		s->cpu.counters[GIL_NS] += len_ns;
 	wait->since_ns = 0;
 	wait->expected_ns = points_expect(len_ns, wait->expected_ns);
 }

@@ -13,8 +13,8 @@
 #include "core/profile.h"
 #include "weft.skel.h"
 
-/* Threads that waited lately: more than a machine's Pythons have. 2 MB. */
-#define MAX_WAITS 16384
+/* Threads that waited lately: more than a machine's Pythons have. 1 MB. */
+#define MAX_WAITS 8192
 
 static int log_missing(int err)
 {
@@ -67,24 +67,17 @@ static void detach_gil(struct weft_bpf *skel)
 	syscall(SYS_membarrier, MEMBARRIER_CMD_GLOBAL, 0, 0);
 }
 
-static uint64_t count_of(const struct profile *p, const char *name)
-{
-	uint64_t n;
-
-	for (uint32_t i = 0; i < profile_n_counts(p); i++)
-		if (!strcmp(profile_get_count(p, i, &n), name))
-			return n;
-	return 0;
-}
-
 static const char *nothing_gil(const struct profile *p)
 {
-	uint64_t n = count_of(p, "python.processes");
+	uint64_t n = sampler_count(p, "python.processes");
 
 	if (!n)
 		return "there is no CPython in it that weft knows";
-	if (count_of(p, "python.free_threaded") == n)
+	if (sampler_count(p, "python.free_threaded") == n)
 		return "its CPython is free-threaded: without a GIL";
+	if (sampler_count(p, "gil.waits"))
+		return "threads waited for the GIL, but too little for a sample (try a higher "
+		       "--freq)";
 	return "no thread waited for the GIL";
 }
 
@@ -93,6 +86,7 @@ const struct sampler_ops sampler_gil = {
 	.type = "gil_wait",
 	.unit = "nanoseconds",
 	.is_weighted = true,
+	.sum = "gil.ns",
 	.is_user_only = true,
 	.is_of_known = true,
 	.configure = configure_gil,

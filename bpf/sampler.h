@@ -23,6 +23,7 @@ struct sampler_ops {
 	bool is_swept;	   /* by bpf/sweeper.c: nothing ticks, configure and attach are NULL */
 	unsigned int freq; /* its default rate in Hz; 0: that of all */
 	bool is_weighted;  /* samples are worth what they say, not all the same */
+	const char *sum;   /* the counter that has the exact sum of its values; NULL: none */
 	bool is_user_only; /* its stacks have no kernel frames */
 	bool is_of_known;  /* only of processes that user space has looked at */
 	/* Before load: settings, and which programs. Logs what is missing. -ENOTSUP: not on this
@@ -46,8 +47,12 @@ const char *sampler_names(char *out);
 
 /* The profile's types, and its period where that is known before. */
 void sampler_begin_profile(const struct sampler_ops *s, struct profile *p, uint64_t period_ns);
-/* Its period where only the samples say it: what one is worth on average. */
+/* After counting. Where samples are worth what they say: its period, which is what one is worth on
+   average, and their sum, where that is known exactly. */
 void sampler_end_profile(const struct sampler_ops *s, struct profile *p);
+
+/* What it counted; 0 where it counts no such thing. */
+uint64_t sampler_count(const struct profile *p, const char *counter);
 
 extern const struct sampler_ops sampler_gil;
 
