@@ -39,7 +39,8 @@ UNWIND_GLOBAL __u64 python_frames(__u64 first)
 		if (p->walk.gen)
 			python_tasks_see(&p->tasks, p->walk.gen, at);
 		if (p->process.loop_code == p->frames[at].addr && !p->record.loop_time)
-			p->record.loop_time = python_read_float(p->walk.at + p->process.loop_time);
+			p->record.loop_time =
+				python_read_float(&p->process, p->walk.at + p->process.loop_time);
 		python_show(p, &p->frames[at]);
 	}
 	return (first + PYTHON_FRAMES_PER_CALL) << 32;

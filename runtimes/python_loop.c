@@ -82,6 +82,7 @@ void python_loop_set(struct python_loop *loop, const struct python_layout *l, pi
 		return;
 	out->loop_code = loop->code;
 	out->loop_time = l->frame.localsplus + 8 * (uint64_t)loop->variable;
+	out->float_value = l->object.type + 8u; /* right behind the head */
 }
 
 uint64_t python_loop_ns(uint64_t time)

@@ -22,7 +22,6 @@
 	(*(const type *)&(bytes)[(off) & (PYTHON_FRAME_MAX - sizeof(type))])
 
 #define PYTHON_PAGE 4096ULL
-#define PYTHON_FLOAT_VALUE 16
 
 #ifndef OPAQUE
 #define OPAQUE(x) asm volatile("" : "+r"(x))
@@ -337,11 +336,11 @@ static __always_inline int python_step(struct python_walk *w, const struct pytho
 }
 
 /* What a float in a variable of a frame is, as bits; 0 where there is none. */
-static __always_inline __u64 python_read_float(__u64 variable)
+static __always_inline __u64 python_read_float(const struct python_process *p, __u64 variable)
 {
 	__u64 object = python_read_pointer(variable) & ~7ULL; /* the low bits are tags */
 
-	return object ? python_read_pointer(object + PYTHON_FLOAT_VALUE) : 0;
+	return object ? python_read_pointer(object + p->float_value) : 0;
 }
 
 /* Is there more to step to? */

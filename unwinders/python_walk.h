@@ -89,8 +89,9 @@ struct python_process {
 	__u8 is_lasti; /* frame_instr is an int, not a pointer */
 	__u8 has_gil;  /* a thread that is attached holds it */
 	struct python_spans spans;
-	__u64 loop_code; /* of the method that is a turn of asyncio's loop; 0: nobody asks */
-	__u64 loop_time; /* in its frames: a float, when the loop came back from its selector */
+	__u64 loop_code;   /* of the method that is a turn of asyncio's loop; 0: nobody asks */
+	__u64 loop_time;   /* in its frames: a float, when the loop came back from its selector */
+	__u64 float_value; /* in a float */
 };
 
 /* Owners of frames, a byte: from the first on they are no Python functions. */
