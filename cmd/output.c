@@ -27,6 +27,13 @@ static void list_formats(void)
 	fputc('\n', stderr);
 }
 
+static bool is_directory(const char *path)
+{
+	struct stat st;
+
+	return !stat(path, &st) && S_ISDIR(st.st_mode);
+}
+
 const struct exporter_ops *output_format(const struct options *opt, const char *path)
 {
 	const struct exporter_ops *ops;
@@ -37,6 +44,10 @@ const struct exporter_ops *output_format(const struct options *opt, const char *
 			log_error("no format %s", opt->format);
 	} else {
 		ops = strcmp(path, "-") ? exporter_by_path(path) : exporters[0];
+		if (!ops && is_directory(path)) {
+			log_error("%s is a directory: -o takes the name of a file", path);
+			return NULL;
+		}
 		if (!ops)
 			log_error("%s: no format has this extension, and there is no --format",
 				  path);

@@ -60,6 +60,12 @@ static uint64_t used_ns(const struct recording *r)
 	return sum > r->cpu_before_ns ? sum - r->cpu_before_ns : 0;
 }
 
+/* The kernel says it in ticks of its clock, so anything less is nothing. */
+static bool was_asleep(const struct recording *r)
+{
+	return used_ns(r) < UINT64_C(10000000);
+}
+
 /* What a tick is worth; a target that used less than a few of them may well have none. */
 static bool is_idle(const struct recording *r)
 {
@@ -130,10 +136,11 @@ static void explain_nothing(const struct recording *r)
 		fputs(" with its children, which are left out\n", stderr);
 	else if (is_narrow(r))
 		fputs(" (a 32-bit program: weft counts its ticks, but cannot walk it)\n", stderr);
+	else if (was_asleep(r) && !r->child.pid)
+		fputs(" (it was asleep)\n", stderr);
 	else if (is_idle(r))
-		fputs(r->child.pid ? " (too little for a sample; try a higher --freq)\n"
-				   : " (it was asleep)\n",
-		      stderr);
+		fprintf(stderr, " (too little for a sample at %u Hz; try a higher --freq)\n",
+			r->opt.freq);
 	else
 		fputs("; weft should have seen it: weft doctor\n", stderr);
 }

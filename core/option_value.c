@@ -16,7 +16,7 @@ static int parse_decimal(const char *s, double *value, const char **rest)
 	size_t digits = strspn(s, "0123456789.");
 	char *end;
 
-	if (!digits || digits > 18 || *s == '.')
+	if (!digits || digits > 18)
 		return -EINVAL;
 	*value = strtod(s, &end);
 	*rest = s + digits;

@@ -15,6 +15,7 @@
 #include "core/scoped.h"
 
 #define MAX_TRIES 3	    /* when the file is replaced by others while we look at it */
+#define MAX_LINKS 8	    /* one to the next, the last of which leads to nothing */
 #define MAX_TEMPORARIES 100 /* names of killed runs that are passed over */
 
 static void release(struct replacement *r)
@@ -28,20 +29,24 @@ static void release(struct replacement *r)
 	r->name = NULL;
 }
 
-/* Sets the directory and the name in it. */
-static int set_place(struct replacement *r, const char *path)
+/* Sets the directory and the name in it; a relative path begins at the directory `at`. */
+static int set_place(struct replacement *r, int at, const char *path)
 {
 	const char *slash = strrchr(path, '/'), *base = slash ? slash + 1 : path;
 	SCOPED(free) char *dir = slash ? strndup(path, (size_t)(base - path)) : strdup(".");
+	SCOPED(close) int fd = -1;
 
 	if (!*base)
 		return slash ? -EISDIR : -ENOENT;
-	release(r);
-	r->name = strdup(base);
-	if (!dir || !r->name)
+	if (!dir)
 		return -ENOMEM;
-	r->dir = open(dir, O_PATH | O_DIRECTORY | O_CLOEXEC);
-	return r->dir < 0 ? -errno : 0;
+	fd = openat(at, dir, O_PATH | O_DIRECTORY | O_CLOEXEC);
+	if (fd < 0)
+		return -errno;
+	release(r);
+	r->dir = TAKE_FD(fd);
+	r->name = strdup(base);
+	return r->name ? 0 : -ENOMEM;
 }
 
 /* The place of an open file is where the kernel says that it is, as long as it is. */
@@ -57,7 +62,7 @@ static int follow_to(struct replacement *r, int fd)
 	if (len < 0 || (size_t)len == sizeof(path))
 		return len < 0 ? -errno : -ENAMETOOLONG;
 	path[len] = 0;
-	err = *path == '/' ? set_place(r, path) : -ESTALE;
+	err = *path == '/' ? set_place(r, AT_FDCWD, path) : -ESTALE;
 	if (err)
 		return err == -ENOENT || err == -ENOTDIR ? -ESTALE : err;
 	if (fstat(fd, &opened) < 0 || fstatat(r->dir, r->name, &there, AT_SYMLINK_NOFOLLOW) < 0 ||
@@ -66,12 +71,38 @@ static int follow_to(struct replacement *r, int fd)
 	return 0;
 }
 
+static int open_old(struct replacement *r, unsigned int links_left);
+
+/*
+ * A link that leads to nothing has a place for a new file all the same. The kernel let us follow
+ * what had the name a moment ago, which need not be what has it now: so it has to be our own.
+ */
+static int follow_missing(struct replacement *r, unsigned int links_left)
+{
+	SCOPED(close) int link = openat(r->dir, r->name, O_PATH | O_NOFOLLOW | O_CLOEXEC);
+	char path[PATH_MAX];
+	struct stat st;
+	ssize_t len;
+	int err;
+
+	if (link < 0 || fstat(link, &st) < 0 || !S_ISLNK(st.st_mode))
+		return -ESTALE;
+	if (st.st_uid != geteuid())
+		return -EACCES;
+	len = readlinkat(link, "", path, sizeof(path));
+	if (len < 0 || (size_t)len == sizeof(path))
+		return len < 0 ? -errno : -ENAMETOOLONG;
+	path[len] = 0;
+	err = links_left ? set_place(r, r->dir, path) : -ELOOP;
+	return err ? err : open_old(r, links_left - 1);
+}
+
 /*
  * Opening the old file asks the kernel whether we may: it refuses links that someone planted in
  * /tmp, and files that are read-only. 0 when there is a place for a new file, 1 when fd is to be
  * written to.
  */
-static int open_old(struct replacement *r)
+static int open_old(struct replacement *r, unsigned int links_left)
 {
 	const int flags = O_WRONLY | O_CLOEXEC | O_NOCTTY;
 	SCOPED(close) int fd = openat(r->dir, r->name, flags | O_NOFOLLOW);
@@ -80,8 +111,10 @@ static int open_old(struct replacement *r)
 
 	if (is_link)
 		fd = openat(r->dir, r->name, flags);
+	if (fd < 0 && errno == ENOENT)
+		return is_link ? follow_missing(r, links_left) : 0;
 	if (fd < 0)
-		return errno == ENOENT ? 0 : -errno;
+		return -errno;
 	if (fstat(fd, &st) < 0)
 		return -errno;
 	if (S_ISREG(st.st_mode))
@@ -97,9 +130,9 @@ static int find_place(struct replacement *r, const char *path)
 	int found = -ESTALE;
 
 	for (int i = 0; found == -ESTALE && i < MAX_TRIES; i++) {
-		found = set_place(r, path);
+		found = set_place(r, AT_FDCWD, path);
 		if (!found)
-			found = open_old(r);
+			found = open_old(r, MAX_LINKS);
 	}
 	return found;
 }

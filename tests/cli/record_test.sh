@@ -78,7 +78,7 @@ run record -o "$out" -- /etc/passwd
 [ $status = 126 ]
 claim "CMD that cannot be run is 126" $?
 
-"$work/$name" 60 & bee=$!
+"$work/$name" 600 & bee=$!
 pids="$pids $bee"
 await_exec $bee $name
 run record -p $bee -d 0.5 -o "$out"
@@ -221,6 +221,15 @@ await_exec $sleeper sleep
 run record -p $sleeper -d 0.5 -o "$out"
 [ $status = 0 ] && grep -qE "0 samples: pid $sleeper \(sleep\) used 0\.00 s CPU in [0-9.]+ s \(it was asleep\)" "$work/err"
 claim "a target that slept is said to have slept" $?
+while :; do :; done & spinner=$!
+pids="$pids $spinner"
+for _ in $(seq 20); do # about every other one sees it
+	run record -p $spinner -F 1 -d .3 -o "$out"
+	says err "0 samples" && break
+done
+kill $spinner
+[ $status = 0 ] && says err "(too little for a sample at 1 Hz; try a higher --freq)"
+claim "a target that was busy for less than a sample's time is not" $?
 ends_while_recorded $sleeper
 [ $status = 4 ] && says err "it is gone"
 claim "a target that goes before its first sample is exit 4" $?

@@ -42,6 +42,8 @@ usage 2 "not both" record -p 1 -- true
 usage 2 "leave nothing" record -a --user-only --kernel-only
 usage 2 "there is: cpu" record -a -e branches
 usage 2 "no format has this extension" record -a -o "$work/x.unknown"
+usage 2 "is a directory" record -a -o .
+usage 2 "is a directory" record -a -o "$work"
 usage 2 "no format nonsense" record -a --format nonsense -o "$work/x"
 usage 1 "cannot read" report "$work/nothing.pb.gz"
 usage 4 "there is no process 2147483647" record -p 2147483647
