@@ -48,7 +48,7 @@ def check_marks(counts, found, problems):
     polite = sum(n for (name, is_marked, _), n in counts.items() if name == "spin_polite" and is_marked)
     if polite and "spin_polite" not in [who for _, who in found]:
         problems.append("%d samples of spin_polite are marked" % polite)
-    strangers = {task for (name, _, task), _ in counts.items() if name == "spin_culprit"} - {"the culprit", "culprit"}
+    strangers = {task for (name, _, task), _ in counts.items() if name == "spin_culprit"} - {"the culprit", "culprit", ""}
     if strangers:
         problems.append("tasks of spin_culprit: %s" % ", ".join(map(repr, strangers)))
 
