@@ -20,12 +20,12 @@
 #define MAX_CHARS 1024 /* of one name */
 #define MAX_INTERPS 8
 #define CACHE_BYTES (4u << 20)
-/* How long names hold, and between two looks for a thread that has none: looking takes a hundredth
+/* How long names hold, and between two looks for a thread that has none: looking takes a twentieth
    of the time at most, and happens ever less while it finds nothing new. */
 #define HOLD_NS (10 * NS_PER_S)
 #define MIN_PAUSE_NS (20 * UINT64_C(1000000))
 #define MAX_PAUSE_NS (2 * NS_PER_S)
-#define LOOK_SHARE 100
+#define LOOK_SHARE 20
 
 struct look {
 	struct python_heap *heap;

@@ -127,6 +127,10 @@ def version_of(python):
     return tuple(int(n) for n in re.findall(r"\d+", out))
 
 
+def name_of(python):
+    return tools.run([*python, "-c", "import sys; print('%d.%d.%d' % sys.version_info[:3] + sys.abiflags)"]).stdout.strip()
+
+
 def measure(python, scene, seconds, work):
     version = version_of(python)
     path = os.path.join(work, "weft.pb.gz")
@@ -137,7 +141,7 @@ def measure(python, scene, seconds, work):
     ok = (percent(s.exact, s.n) >= 99.5 and percent(s.order, s.n) >= 99.0 and s.n and s.wrong == 0 and
           abs(ticks - 1) <= TICKS_OFF + TICKS_SPREAD / math.sqrt(max(1, s.n)))
     print("%-8s %-8s %6d %7.2f %7.2f %7.2f %5d %5d %5d %6.3f  %s" % (
-        ".".join(map(str, version)), scene, s.n, percent(s.exact, s.n), wilson(s.exact, s.n)[0], percent(s.order, s.n),
+        name_of(python), scene, s.n, percent(s.exact, s.n), wilson(s.exact, s.n)[0], percent(s.order, s.n),
         s.wrong, s.lost, s.outside, ticks, "ok" if ok else "MISS"), flush=True)
     for (verdict, stack), n in s.missed.most_common(8 if os.environ.get("V") else 3 if not ok else 0):
         print("    %5d %-6s %s" % (n, verdict, stack))
@@ -187,7 +191,7 @@ def measure_tasks(python, seconds, work):
     n = counts["right"] + counts["none"] + counts["wrong"]	# of a task, or labelled
     ok = n and percent(counts["right"], n) >= 99.5 and not counts["wrong"]
     print("%-8s tasks    %6d right %6.2f %% (bound %.2f) none %d wrong %d; free %d open %d outside %d  %s" % (
-        ".".join(map(str, version)), n, percent(counts["right"], n), wilson(counts["right"], n)[0], counts["none"],
+        name_of(python), n, percent(counts["right"], n), wilson(counts["right"], n)[0], counts["none"],
         counts["wrong"], counts["free"], counts["open"], counts["outside"], "ok" if ok else "MISS"), flush=True)
     for (verdict, label, stack), count in missed.most_common(8 if os.environ.get("V") else 3 if not ok else 0):
         print("    %5d %-6s %s %s" % (count, verdict, label, stack))

@@ -118,7 +118,7 @@ def named_threads():
 
 
 def work_in_thread():
-    end = time.clock_gettime(time.CLOCK_THREAD_CPUTIME_ID) + SECONDS
+    end = time.clock_gettime(time.CLOCK_THREAD_CPUTIME_ID) + 3 * SECONDS
     while time.clock_gettime(time.CLOCK_THREAD_CPUTIME_ID) < end:
         spin(0.01)
 

@@ -1,17 +1,20 @@
 # SPDX-License-Identifier: Apache-2.0
 # Which CPythons there are: sourced. They are looked for in the folders of WEFT_PYTHONS (between
 # colons), pyenv's versions, the folders of PATH and where .ci/pythons.sh unpacks newer ones.
-PYTHON_MINORS="6 7 8 9 10 11 12 13 14 15"
+# A minor version with a t is the free-threaded build of it.
+PYTHON_MINORS="6 7 8 9 10 11 12 13 14 15 13t 14t 15t"
 
 # python_of MINOR: the command of one CPython 3.MINOR, or nothing
 python_of() {
-	local name=python3.$1 folders folder IFS
-	folders=${WEFT_PYTHONS:-}:$(printf '%s:' "${PYENV_ROOT:-$HOME/.pyenv}"/versions/3."$1".*/bin)
+	local name=python3.$1 number=${1%t} kind folders folder IFS
+	kind=${1#"$number"}
+	folders=${WEFT_PYTHONS:-}:$(printf '%s:' "${PYENV_ROOT:-$HOME/.pyenv}"/versions/3."$number".*"$kind"/bin)
 	folders=$folders:$PATH:/usr/local/bin:/usr/bin:${XDG_CACHE_HOME:-$HOME/.cache}/weft/pythons/3.$1
 	IFS=:
 	for folder in $folders; do
 		# A shim of pyenv is there for versions that are not; only an answer counts.
-		if [ -x "$folder/$name" ] && "$folder/$name" -c '' 2>/dev/null; then
+		if [ -x "$folder/$name" ] && "$folder/$name" -c "import sys
+sys.exit(getattr(sys, 'abiflags', '').replace('m', '') != '$kind')" 2>/dev/null; then
 			echo "$folder/$name"
 			return
 		fi
