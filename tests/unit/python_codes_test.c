@@ -97,6 +97,34 @@ static void one_that_could_not_be_read_gets_more_chances(void **state)
 	assert_non_null(python_codes_get(w->codes, n));
 }
 
+/* Threads of free-threaded builds copy the code when they come to run it. */
+static void copies_of_the_code_are_read_when_one_is_met(void **state)
+{
+	struct world *w = *state;
+	uint64_t code = MEMORY_ADDR + CODE, copy = 0x7e0000000100;
+	const struct python_code *c;
+	uint32_t n;
+
+	w->layout.code.tlbc = 224;
+	n = number(w, code, w->identity);
+	c = python_codes_get(w->codes, n);
+	python_codes_visit(w->codes, &w->source, n, 0);
+	assert_int_equal(c->n_copies, 0); /* its own code: nobody looks */
+	put_bytes(w->memory, CODE + 224, MEMORY_ADDR + COPIES, 8);
+	put_bytes(w->memory, COPIES, 2, 8);
+	put_bytes(w->memory, COPIES + 8, code + w->layout.code.code, 8);
+	put_bytes(w->memory, COPIES + 16, copy, 8);
+	python_codes_visit(w->codes, &w->source, n, (uint32_t)(copy - code - w->layout.code.code));
+	assert_int_equal(c->n_copies, 2);
+	/* What is nowhere is not looked for for ever. */
+	for (int i = 0; i < 100; i++)
+		python_codes_visit(w->codes, &w->source, n, 1 << 20);
+	put_bytes(w->memory, COPIES, 1, 8);
+	python_codes_visit(w->codes, &w->source, n, 1 << 20);
+	assert_int_equal(c->n_copies, 2);
+	python_codes_visit(w->codes, &w->source, 7, 0); /* no such number */
+}
+
 static void the_copy_names_what_is_gone(void **state)
 {
 	struct world *w = *state;
@@ -151,6 +179,8 @@ int main(void)
 						tear_down),
 		cmocka_unit_test_setup_teardown(one_that_could_not_be_read_gets_more_chances,
 						set_up, tear_down),
+		cmocka_unit_test_setup_teardown(copies_of_the_code_are_read_when_one_is_met, set_up,
+						tear_down),
 		cmocka_unit_test_setup_teardown(the_copy_names_what_is_gone, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(what_is_known_stays_known_when_there_are_too_many,
 						set_up, tear_down),
