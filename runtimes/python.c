@@ -42,6 +42,7 @@ struct python {
 	bool is_settled;     /* the kernel half knows all that there is to know */
 	uint8_t proof;	     /* enum python_proof: does the image's layout fit? */
 	uint8_t n_doubts;
+	bool is_type_elsewhere; /* PyCode_Type is not where the image says */
 	struct python_part part;
 	bool is_musl; /* the C library, which is another one inside */
 	struct python_asyncio asyncio;
@@ -339,6 +340,12 @@ static void count_memory(struct process *proc, const struct python *py)
 		proc->python_memory += python_parents_memory(py->parents);
 }
 
+/* The address of PyCode_Type; 0: not known. */
+static uint64_t code_type(const struct python *py)
+{
+	return py->image->code && !py->is_type_elsewhere ? py->image->code + py->bias : 0;
+}
+
 /* Is the layout that of the process? What nobody knows yet is shown as native frames only. */
 static bool fits(struct processes *ps, struct process *proc, struct explained *e,
 		 const struct wire_python *stack)
@@ -348,8 +355,10 @@ static bool fits(struct processes *ps, struct process *proc, struct explained *e
 
 	if (proof == PYTHON_PROOF_NONE && python_steps_take(&py->part, PYTHON_STEPS_CODE))
 		proof = python_prove(&e->source, stack);
-	if (proof == PYTHON_PROOF_FITS)
+	if (proof == PYTHON_PROOF_FITS && py->proof != proof) {
+		py->is_type_elsewhere = !e->source.type;
 		py->proof = proof;
+	}
 	if (proof != PYTHON_PROOF_AGAINST || ++py->n_doubts < MAX_DOUBTS)
 		return proof == PYTHON_PROOF_FITS;
 	py->proof = PYTHON_PROOF_AGAINST;
@@ -358,17 +367,6 @@ static bool fits(struct processes *ps, struct process *proc, struct explained *e
 	processes_count(ps, PYTHON_UNKNOWN);
 	proc->generation = processes_unique(ps); /* the kernel half is told */
 	return false;
-}
-
-/* Once: which process is to blame is not certain, this one is near the end of its part. */
-static void say_limits(struct python_share *s, const struct process *proc)
-{
-	if (s->is_said || !(s->n_refused || s->n_over_budget))
-		return;
-	s->is_said = true;
-	log_info("Python processes ask for more %s than their share (pid %d does): some frames "
-		 "have no name or line",
-		 s->n_refused ? "work" : "memory", (int)proc->pid);
 }
 
 size_t python_explain(const struct runtime_env *env, struct process *proc,
@@ -403,7 +401,7 @@ size_t python_explain(const struct runtime_env *env, struct process *proc,
 		.pid = proc->exit_time_ns ? 0 : proc->pid,
 		.patience = &proc->patience,
 		.runtime = e.py->image->runtime + e.py->bias,
-		.type = e.py->image->code ? e.py->image->code + e.py->bias : 0,
+		.type = code_type(e.py),
 		.layout = &e.py->image->layout,
 		.copies = stack->codes,
 		.n_copies = stack->n_codes,
@@ -417,7 +415,7 @@ size_t python_explain(const struct runtime_env *env, struct process *proc,
 	e.wants_loops = env->processes->wants_loops;
 	m.has_anchors = e.py->image->layout.chain != PYTHON_FRAME_OBJECTS;
 	n_out = python_merge(&m, out, max ? max - 1 : 0);
-	say_limits(&env->processes->python_share, proc);
+	python_share_say(&env->processes->python_share, proc->pid);
 	if (python->end != PYTHON_STACKS && n_out < max)
 		out[n_out++] = note(python->end == PYTHON_TRUNCATED ? NOTE_TRUNCATED : NOTE_BROKEN);
 	mem_free(e.source.mem);

@@ -3,6 +3,7 @@
 
 #include <errno.h>
 #include <stdbool.h>
+#include <string.h>
 
 #include "bpf/counters.h"
 #include "runtimes/python_copy.h"
@@ -42,19 +43,50 @@ static int read_copy(const struct python_code_source *source, const struct wire_
 	return -EFAULT;
 }
 
+static uint64_t word_at(struct mem *m, uint64_t addr)
+{
+	uint64_t word = 0;
+
+	return mem_read(m, addr, &word, sizeof(word)) ? 0 : word;
+}
+
+/* Is its type called so? A program that refers to the type directly has it in its own memory, not
+   where the library's symbol says (a copy relocation). */
+static bool is_called_code(struct mem *m, const struct python_layout *l, uint64_t addr)
+{
+	uint64_t type = word_at(m, addr + l->object.type);
+	uint64_t name = type ? word_at(m, type + l->type.name) : 0;
+	char text[sizeof("code")] = "";
+
+	return name && !mem_read(m, name, text, sizeof(text)) &&
+	       !memcmp(text, "code", sizeof(text));
+}
+
+static int read_live(struct mem *m, struct python_code_source *source,
+		     const struct wire_python_frame *f, struct python_code *out)
+{
+	int err = python_code_read(m, source->layout, f->addr, source->type, out);
+
+	if (err != -EBADMSG || !source->type || !is_called_code(m, source->layout, f->addr))
+		return err;
+	source->type = 0;
+	return python_code_read(m, source->layout, f->addr, 0, out);
+}
+
 static enum python_proof prove_code(struct python_code_source *source,
 				    const struct wire_python_frame *f)
 {
 	struct python_code code = { 0 };
 	int err = read_copy(source, f, &code);
+	struct mem *mem = err ? python_code_memory(source) : NULL;
 	enum python_proof proof;
-	struct mem *mem;
 
-	if (err == -EFAULT) {
-		mem = python_code_memory(source);
-		err = mem ? python_code_read(mem, source->layout, f->addr, source->type, &code)
-			  : -ESRCH;
+	if (err == -EBADMSG && mem && is_called_code(mem, source->layout, f->addr)) {
+		source->type = 0;
+		err = -EFAULT;
 	}
+	if (err == -EFAULT)
+		err = mem ? read_live(mem, source, f, &code) : -ESRCH;
 	proof = proof_of(err, &code, source->type != 0);
 	python_code_deinit(&code);
 	return proof;

@@ -16,6 +16,7 @@ enum python_proof {
 	PYTHON_PROOF_AGAINST,
 };
 
+/* Sets source->type to 0 where the type is not where the file says, but fits. */
 enum python_proof python_prove(struct python_code_source *source, const struct wire_python *stack);
 
 #endif

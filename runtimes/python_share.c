@@ -3,10 +3,21 @@
 
 #include <errno.h>
 
+#include "core/log.h"
 #include "core/mem_cache.h"
 #include "runtimes/python_heap.h"
 
 static const struct allowance_limits each = { 100000000, 20000000 }, all = { 400000000, 50000000 };
+
+void python_share_say(struct python_share *s, pid_t pid)
+{
+	if (s->is_said || !(s->n_refused || s->n_over_budget))
+		return;
+	s->is_said = true;
+	log_info("Python processes ask for more %s than their share (pid %d does): some frames "
+		 "have no name or line",
+		 s->n_refused ? "work" : "memory", (int)pid);
+}
 
 uint64_t python_steps_left(struct python_part *p)
 {

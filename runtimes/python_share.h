@@ -12,6 +12,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <sys/types.h>
 
 #include "core/allowance.h"
 
@@ -32,8 +33,11 @@ struct python_share {
 	size_t held;		/* bytes */
 	uint64_t n_refused;	/* times there were no steps left */
 	uint64_t n_over_budget; /* code objects that there was no room for */
-	bool is_said;		/* somebody's, who tells people */
+	bool is_said;
 };
+
+/* Says it, once, when something was refused. pid: a process that is near the end of its part. */
+void python_share_say(struct python_share *s, pid_t pid);
 
 /* Of one. */
 struct python_part {

@@ -76,6 +76,22 @@ static void objects_with_another_head_speak_against_it(void **state)
 	assert_int_equal(prove(w), PYTHON_PROOF_AGAINST);
 }
 
+/* The program has the type in its own memory, as copy relocations do: its name tells. */
+static void a_type_that_is_elsewhere_is_known_by_its_name(void **state)
+{
+	struct world *w = *state;
+
+	w->source.type = MEMORY_ADDR + 8192;
+	assert_int_equal(prove(w), PYTHON_PROOF_AGAINST);
+	put_bytes(w->memory, CODE_TYPE + w->layout.type.name, MEMORY_ADDR + TEXT, 8);
+	memcpy(w->memory + TEXT, "coder", 6);
+	assert_int_equal(prove(w), PYTHON_PROOF_AGAINST);
+	assert_int_not_equal(w->source.type, 0);
+	memcpy(w->memory + TEXT, "code", 5);
+	assert_int_equal(prove(w), PYTHON_PROOF_FITS);
+	assert_int_equal(w->source.type, 0);
+}
+
 static void what_cannot_be_read_proves_nothing(void **state)
 {
 	struct world *w = *state;
@@ -137,6 +153,8 @@ int main(void)
 						tear_down),
 		cmocka_unit_test_setup_teardown(objects_with_another_head_speak_against_it, set_up,
 						tear_down),
+		cmocka_unit_test_setup_teardown(a_type_that_is_elsewhere_is_known_by_its_name,
+						set_up, tear_down),
 		cmocka_unit_test_setup_teardown(what_cannot_be_read_proves_nothing, set_up,
 						tear_down),
 		cmocka_unit_test_setup_teardown(walks_that_went_wrong_speak_against_it, set_up,
