@@ -52,16 +52,15 @@ static __always_inline __u64 futex_of(const struct pt_regs *regs)
 	return PT_REGS_FIRST_ARG(regs);
 }
 
+/* Of the current task. */
 static __always_inline __u64 futex_of_task(struct task_struct *task)
 {
-	struct pt_regs copy;
+	struct scratch *s;
 
 	if (has_task_pt_regs)
 		return futex_of((const struct pt_regs *)bpf_task_pt_regs(task));
-	if (bpf_probe_read_kernel(&copy, sizeof(copy),
-				  task->stack + KERNEL_STACK_SIZE - sizeof(copy)))
-		return 0;
-	return futex_of(&copy);
+	s = scratch_get();
+	return s && !sample_saved_regs(&s->user_regs) ? futex_of(&s->user_regs) : 0;
 }
 
 /* Or may it go on, and only has no CPU? */

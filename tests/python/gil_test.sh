@@ -38,6 +38,17 @@ if [ -n "$found" ]; then
 	[ $status = 2 ] && says err "no kernel frames"
 	claim "with --kernel-only there would be nothing: exit 2" $?
 fi
+free=
+for python in "$(command -v python3.14t)" "${XDG_CACHE_HOME:-$HOME/.cache}"/weft/pythons/3.*t/python3.*t; do
+	[ -x "$python" ] || continue
+	free=$python
+	PYTHON_GIL=0 run record -e gil -o "$work/gil.pb.gz" -- "$python" tests/python/gil_program.py contend 0.5
+	[ $status = 0 ] && says err "its CPython is free-threaded"
+	status=$?
+	claim "$(basename "$python"): that it has no GIL is said" $status
+done
+[ -z "$free" ] || PYTHON_GIL=1 the_same "$(basename "$free") with its GIL switched on" "$free" contend
+[ -n "$free" ] || skip "a free-threaded CPython" "none here"
 run record -e gil -o "$work/gil.pb.gz" -- true
 [ $status = 0 ] && says err "there is no CPython in it"
 claim "that there is no CPython is said" $?
