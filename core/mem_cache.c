@@ -12,6 +12,8 @@
 #define PAGE 4096
 #define FIRST_SLOTS 64
 #define BLOCK 4 /* pages that are read ahead, aligned; a power of two */
+#define RUN 16	/* pages that are read again at once, with gaps of at most so many between them: */
+#define MAX_GAP 2
 
 struct page {
 	uint64_t number;
@@ -32,7 +34,7 @@ struct cache_mem {
 	uint64_t reads_left;
 	struct page *last;
 	bool reads_ahead;
-	uint8_t block[BLOCK * PAGE];
+	uint8_t block[RUN * PAGE];
 };
 
 /* In time that goes by the pages it holds, not by those it once held. */
@@ -113,7 +115,7 @@ static bool read_block(struct cache_mem *c, uint64_t number)
 {
 	uint64_t first = number & ~(uint64_t)(BLOCK - 1);
 
-	if (mem_read(c->under, first * PAGE, c->block, sizeof(c->block)))
+	if (mem_read(c->under, first * PAGE, c->block, BLOCK * PAGE))
 		return false;
 	for (uint64_t i = 0; i < BLOCK; i++) {
 		struct page *page;
@@ -193,6 +195,63 @@ static void cache_free(struct mem *m)
 	free(c->pages);
 	free(c->slots);
 	free(c);
+}
+
+static int by_number(const void *a, const void *b)
+{
+	const uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
+
+	return x < y ? -1 : x > y;
+}
+
+/* How many of the sorted numbers, from the first on, are near enough to be read at once. */
+static size_t run_of(const uint64_t *numbers, size_t n)
+{
+	size_t i = 1;
+
+	while (i < n && numbers[i] - numbers[i - 1] <= MAX_GAP + 1 && numbers[i] - numbers[0] < RUN)
+		i++;
+	return i;
+}
+
+/* Pages that cannot be read all together are left out: each is read when it is asked for. */
+static void read_run(struct cache_mem *c, const uint64_t *numbers, size_t n)
+{
+	size_t len = (size_t)(numbers[n - 1] - numbers[0] + 1) * PAGE;
+
+	if (!c->reads_left)
+		return;
+	c->reads_left--;
+	if (mem_read(c->under, numbers[0] * PAGE, c->block, len))
+		return;
+	for (size_t i = 0; i < n; i++) {
+		struct page *page = add_page(c, numbers[i]);
+
+		if (page)
+			memcpy(page->bytes, c->block + (numbers[i] - numbers[0]) * PAGE, PAGE);
+	}
+}
+
+void mem_cache_refresh(struct mem *cache)
+{
+	struct cache_mem *c = (struct cache_mem *)cache;
+	uint64_t *numbers = malloc((c->n + 1) * sizeof(*numbers));
+	size_t n = 0;
+
+	for (size_t i = 0; i < c->n && numbers; i++)
+		if (!c->pages[i]->err)
+			numbers[n++] = c->pages[i]->number;
+	mem_cache_forget(cache);
+	if (n)
+		qsort(numbers, n, sizeof(*numbers), by_number);
+	for (size_t i = 0; i < n;) {
+		size_t len = run_of(numbers + i, n - i);
+
+		if (len > 1) /* one alone may not be asked for */
+			read_run(c, numbers + i, len);
+		i += len;
+	}
+	free(numbers);
 }
 
 void mem_cache_read_ahead(struct mem *cache)

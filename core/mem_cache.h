@@ -13,6 +13,9 @@
    pages in all; whoever asks for more gets -E2BIG. NULL: no memory. */
 struct mem *mem_cache_new(struct mem *under, size_t max_bytes, uint64_t max_reads);
 void mem_cache_forget(struct mem *cache);
+/* Makes everything new as well, by reading again what it holds: pages that lie side by side at
+   once, which counts as one. For those who will ask for much of the same. */
+void mem_cache_refresh(struct mem *cache);
 /* From now on it reads some pages that lie side by side at once, and counts that as one: for memory
    of which much is read, as each reading costs more than the bytes. */
 void mem_cache_read_ahead(struct mem *cache);

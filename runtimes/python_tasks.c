@@ -289,7 +289,7 @@ static int check(struct reading *r, size_t first)
 	size_t n_kept = first;
 	int err = 0;
 
-	mem_cache_forget(r->heap->mem);
+	mem_cache_refresh(r->heap->mem);
 	for (size_t i = first; i < ts->n; i++) {
 		struct python_task *t = &ts->tasks[i];
 

@@ -136,6 +136,37 @@ static void what_lies_beside_is_read_with_it(void **state)
 	mem_free(cache);
 }
 
+static void what_is_held_is_read_again_at_once(void **state)
+{
+	struct counted under;
+	struct mem *cache;
+	uint8_t byte;
+
+	(void)state;
+	counted_init(&under);
+	cache = mem_cache_new(&under.m, 1 << 20, NO_LIMIT);
+	assert_int_equal(mem_read(cache, ADDR + 3 * PAGE, &byte, 1), 0);
+	assert_int_equal(mem_read(cache, ADDR, &byte, 1), 0);
+	assert_int_equal(mem_read(cache, ADDR + PAGE, &byte, 1), 0);
+	assert_int_equal(mem_read(cache, 8, &byte, 1), -EFAULT);
+	assert_int_equal(under.n_reads, 4);
+	under.bytes[0] = 99;
+	under.bytes[3 * PAGE] = 98;
+	mem_cache_refresh(cache);
+	assert_int_equal(under.n_reads, 5);
+	assert_int_equal(mem_read(cache, ADDR, &byte, 1), 0);
+	assert_int_equal(byte, 99);
+	assert_int_equal(mem_read(cache, ADDR + 3 * PAGE, &byte, 1), 0);
+	assert_int_equal(byte, 98);
+	assert_int_equal(mem_read(cache, ADDR + PAGE, &byte, 1), 0);
+	assert_int_equal(byte, under.bytes[PAGE]);
+	assert_int_equal(under.n_reads, 5);
+	/* What was not held is read as ever, and so is what lay between. */
+	assert_int_equal(mem_read(cache, ADDR + 2 * PAGE, &byte, 1), 0);
+	assert_int_equal(under.n_reads, 6);
+	mem_free(cache);
+}
+
 static void it_keeps_no_more_than_it_may(void **state)
 {
 	struct counted under;
@@ -177,6 +208,7 @@ int main(void)
 		cmocka_unit_test(answers_are_those_of_the_memory_below),
 		cmocka_unit_test(a_page_is_read_once_until_it_is_forgotten),
 		cmocka_unit_test(what_lies_beside_is_read_with_it),
+		cmocka_unit_test(what_is_held_is_read_again_at_once),
 		cmocka_unit_test(it_keeps_no_more_than_it_may),
 		cmocka_unit_test(it_reads_no_more_than_it_may),
 	};
