@@ -29,6 +29,9 @@ char *pprof_comment_counts(const struct profile *p)
 		uint64_t count;
 		const char *name = profile_get_count(p, i, &count);
 
+		/* The first says that there are counts, if need be that all are 0. */
+		if (i && !count)
+			continue;
 		fprintf(out, "%s%s %" PRIu64, i ? ", " : COUNTS, name, count);
 	}
 	if (fclose(out)) {

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * What pprof has no place for and people may read: comments "weft.count: ticks.sampled 15,
- * ticks.lost_ring 3" (all counts in one, as pprof prints every comment above its tables) and
- * "weft.host: NAME".
+ * ticks.lost_ring 3" (in one, as pprof prints every comment above its tables; what is not there is
+ * 0) and "weft.host: NAME".
  */
 #ifndef EXPORTER_PPROF_COMMENT_H
 #define EXPORTER_PPROF_COMMENT_H

@@ -12,8 +12,10 @@
 #include <unistd.h>
 
 #include "core/text.h"
+#include "exporter/exporter.h"
 #include "exporter/gzip.h"
 #include "exporter/pprof.h"
+#include "exporter/pprof_comment.h"
 #include "exporter/pprof_decode.h"
 #include "exporter/protobuf.h"
 #include "tests/unit/golden.h"
@@ -394,6 +396,33 @@ static char *raw_by_go(const struct profile *p)
 	return text;
 }
 
+static void counts_of_zero_are_left_out(void **state)
+{
+	struct profile *p = profile_new(), *back;
+	char *text, *bytes = NULL;
+	uint64_t n;
+	size_t len;
+	FILE *out = open_memstream(&bytes, &len);
+
+	(void)state;
+	profile_count(p, "ticks.sampled", 0);
+	profile_count(p, "ticks.idle", 0);
+	profile_count(p, "end.root", 7);
+	profile_count(p, "end.stuck", 0);
+	text = pprof_comment_counts(p);
+	assert_string_equal(text, "weft.count: ticks.sampled 0, end.root 7");
+	assert_int_equal(exporter_by_name("pprof")->write(p, out), 0);
+	fclose(out);
+	back = decoded(bytes, len, 0);
+	assert_int_equal(profile_n_counts(back), 2);
+	assert_string_equal(profile_get_count(back, 1, &n), "end.root");
+	assert_int_equal(n, 7);
+	profile_free(p);
+	profile_free(back);
+	free(text);
+	free(bytes);
+}
+
 static void go_tool_pprof_accepts_it(void **state)
 {
 	static const char *const has[] = {
@@ -441,6 +470,7 @@ int main(void)
 		cmocka_unit_test(samples_that_show_too_many_frames_are_refused),
 		cmocka_unit_test(bomb_is_refused),
 		cmocka_unit_test(survives_mutation),
+		cmocka_unit_test(counts_of_zero_are_left_out),
 		cmocka_unit_test(go_tool_pprof_accepts_it),
 	};
 
