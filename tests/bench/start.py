@@ -4,6 +4,7 @@
 import os
 import random
 import subprocess
+import tempfile
 import time
 
 import kernel
@@ -16,21 +17,20 @@ KINDS = {"programs": kernel.program_ids, "maps": kernel.map_ids, "links": kernel
          "perf_events": kernel.perf_event_descriptors}
 
 
-def start_weft(pid):
-    path = weft.profile_path()
-    return path, subprocess.Popen([weft.WEFT, "record", "-q", "-F", "997", "-p", str(pid), "-d", "30", "-o", path],
-                                  stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, stdin=subprocess.DEVNULL)
+def start_weft(pid, folder):
+    path = os.path.join(folder, "profile.pb.gz")
+    return subprocess.Popen([weft.WEFT, "record", "-q", "-F", "997", "-p", str(pid), "-d", "30", "-o", path],
+                            stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, stdin=subprocess.DEVNULL)
 
 
-def stop(path, child):
+def stop(child):
     child.kill()
     child.wait()
-    os.unlink(path)
 
 
-def time_to_first_tick(pid):
+def time_to_first_tick(pid, folder):
     begun = time.monotonic()
-    path, child = start_weft(pid)
+    child = start_weft(pid, folder)
     held = {}
     try:
         while time.monotonic() - begun < 20 and child.poll() is None:
@@ -42,7 +42,7 @@ def time_to_first_tick(pid):
                 return 1000 * (time.monotonic() - begun)
             time.sleep(0.0005)
     finally:
-        stop(path, child)
+        stop(child)
         for fd in held.values():
             os.close(fd)
     return float("inf")
@@ -60,19 +60,19 @@ def left_over(ids, before):
     return len(left)
 
 
-def measure():
+def measure(folder):
     target = subprocess.Popen([weft.program("depth"), "15", "600", str(os.cpu_count())], stdout=subprocess.DEVNULL)
     try:
         with kernel.statistics():
-            times = sorted(time_to_first_tick(target.pid) for _ in range(STARTS))
+            times = sorted(time_to_first_tick(target.pid, folder) for _ in range(STARTS))
         weft.figure("start_first_tick_median", times[len(times) // 2], "ms")
         weft.figure("start_first_tick_worst", times[-1], "ms")
         time.sleep(0.5)
         before = {name: ids() for name, ids in KINDS.items()}
         for _ in range(KILLS):
-            path, child = start_weft(target.pid)
+            child = start_weft(target.pid, folder)
             time.sleep(random.uniform(0.0, 1.0))
-            stop(path, child)
+            stop(child)
         for name, ids in KINDS.items():
             weft.figure("kill_left_" + name, left_over(ids, before[name]), name)
     finally:
@@ -81,4 +81,5 @@ def measure():
 
 
 if __name__ == "__main__":
-    measure()
+    with tempfile.TemporaryDirectory(prefix="weft-bench.") as into:
+        measure(into)

@@ -37,19 +37,18 @@ def program(name):
     return os.path.join(OUT, name)
 
 
-def profile_path():
-    fd, path = tempfile.mkstemp(prefix="weft-bench.", suffix=".pb.gz")
-    os.close(fd)
-    return path
-
-
 class Recording:
     """One run of weft. output: of the program; error: weft's messages; cpu: its own seconds (-p, -a);
     early: (runs, nanoseconds) of run_stats() when it had run for half a second."""
 
     def __init__(self, arguments, while_running=None):
-        self.path = profile_path()
-        command = [WEFT, "record", "--stats", "-o", self.path, *arguments]
+        # A weft that outlives an interrupted measure cannot write into a folder that is gone.
+        with tempfile.TemporaryDirectory(prefix="weft-bench.") as folder:
+            path = os.path.join(folder, "profile.pb.gz")
+            self.run([WEFT, "record", "--stats", "-o", path, *arguments], while_running)
+            self.profile = pprof.read(path)
+
+    def run(self, command, while_running):
         with tempfile.TemporaryFile("w+") as out, tempfile.TemporaryFile("w+") as err:
             child = subprocess.Popen(command, stdout=out, stderr=err, stdin=subprocess.DEVNULL)
             self.held = self.hold(child)
@@ -62,8 +61,6 @@ class Recording:
             self.output, self.error = (read_back(f) for f in (out, err))
         if child.returncode:
             raise RuntimeError("%s: exit %d: %s" % (" ".join(command), child.returncode, self.error[-500:]))
-        self.profile = pprof.read(self.path)
-        os.unlink(self.path)
 
     @staticmethod
     def hold(child):
