@@ -81,6 +81,7 @@ static bool read_some(struct python_heap *h, uint64_t addr, void *out, size_t le
 	if (!h->n_left)
 		return false;
 	h->n_left--;
+	h->n_reads++;
 	err = mem_read(h->mem, addr, out, len);
 	/* The target went away, keeps us waiting, or that was enough: not that there is nothing. */
 	if (err && err != -EFAULT)

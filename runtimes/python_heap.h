@@ -60,7 +60,8 @@ struct python_heap {
 	struct intern *types; /* addresses of types seen */
 	uint8_t *kinds;	      /* theirs, by id */
 	size_t cap_kinds;
-	uint64_t n_left; /* reads until everything is as if it was not there: ends every loop */
+	uint64_t n_reads; /* so far */
+	uint64_t n_left;  /* reads until everything is as if it was not there: ends every loop */
 };
 
 /* A task that sleeps takes seventy. */

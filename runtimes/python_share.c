@@ -50,29 +50,22 @@ int python_search_begin(struct python_search *s, struct python_part *p, struct m
 	uint64_t steps = python_steps_left(p);
 	int err;
 
-	*s = (struct python_search){
-		.steps = steps,
-		.n_reads = steps / PYTHON_STEPS_READ,
-		.n_pages = steps / PYTHON_STEPS_FETCH,
-	};
+	*s = (struct python_search){ .n_pages = steps / PYTHON_STEPS_FETCH };
 	s->cache = mem_cache_new(m, cache_bytes, s->n_pages);
 	if (!s->cache)
 		return -ENOMEM;
 	err = python_heap_init(h, s->cache, l);
-	h->n_left = err ? 0 : s->n_reads;
+	h->n_left = err ? 0 : steps / PYTHON_STEPS_READ;
 	if (err)
 		mem_free(s->cache);
 	return err;
 }
 
-/* A heap whose pages or reads were not enough is at its end: then all steps were taken. */
 uint64_t python_search_steps(const struct python_search *s, const struct python_heap *h)
 {
 	uint64_t n_pages = s->n_pages - mem_cache_reads_left(s->cache);
 
-	if (!h->n_left)
-		return s->steps;
-	return n_pages * PYTHON_STEPS_FETCH + (s->n_reads - h->n_left) * PYTHON_STEPS_READ;
+	return n_pages * PYTHON_STEPS_FETCH + h->n_reads * PYTHON_STEPS_READ;
 }
 
 void python_search_end(struct python_search *s, struct python_part *p, struct python_heap *h)

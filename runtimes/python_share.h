@@ -55,7 +55,7 @@ bool python_steps_take(struct python_part *p, uint64_t n);
 /* A search in the heap of a process: reads through a cache, as many as there are steps for. */
 struct python_search {
 	struct mem *cache;
-	uint64_t steps, n_reads, n_pages;
+	uint64_t n_pages;
 };
 
 /* Makes the cache over m, of cache_bytes, and the heap. 0, -ENOMEM, and what python_heap_init()
