@@ -224,7 +224,7 @@ void loop_blocks_add(struct loop_blocks *b, const struct queued_sample *q, const
 		     const struct explained_sample *sample)
 {
 	const struct wire_sample *s = q->sample;
-	uint64_t since_ns = q->python ? python_loop_ns(q->python->loop_time) : 0;
+	uint64_t since_ns = q->python ? python_loop_ns(q->python) : 0;
 	bool is_loop = b->limit_ns && is_time(b, s, since_ns);
 	struct loop *loop = is_loop ? loop_of(b, s, since_ns) : NULL;
 

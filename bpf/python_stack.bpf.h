@@ -134,7 +134,7 @@ static __always_inline void python_stack(struct scratch *s, __u64 vdso)
 	p->code.sample_id = s->sample.id;
 	p->reads.start = p->reads.missed[0] = p->reads.missed[1] = 0;
 	p->reads.sample = (__u32)s->sample.id;
-	p->record.loop_time = 0;
+	p->record.loop_time = p->record.loop_ms = 0;
 	p->code.pad = pid;
 	if (!python_begin(&p->walk, &p->process, thread_pointer()))
 		return;
@@ -154,6 +154,8 @@ static __always_inline void python_stack(struct scratch *s, __u64 vdso)
 	OPAQUE(end);
 	if (end < N_COUNTERS)
 		s->cpu.counters[end]++;
+	if (p->process.object_head && p->tasks.task && !p->record.loop_time)
+		p->record.loop_ms = python_uv_time(&p->process, p->tasks.task);
 	if (p->tasks.task)
 		python_send_task(s, p);
 	if (p->process.spans.var && !s->is_span_known)

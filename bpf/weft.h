@@ -157,6 +157,7 @@ struct wire_python {
 	__u32 end;	 /* enum counter: PYTHON_* */
 	__u64 loop_time; /* when the thread's event loop came back from its selector, the bits of a
 			    double; 0: it runs none, is in there, or nobody asked */
+	__u64 loop_ms;	 /* the same of uvloop's loops, a number of ms */
 	struct wire_python_frame frames[];
 };
 

@@ -53,8 +53,8 @@ static const struct option_info table[] = {
 	  "of the event loop's",
 	  NULL, OPTION_FLAG, FIELD(logical) },
 	{ ON_RECORD, "block-ms", 0, 0, NULL, "N",
-	  "mark the samples of asyncio event loops that do not come back to their selector for "
-	  "more than N milliseconds: loop=blocked",
+	  "mark the samples of event loops (asyncio, uvloop) that do not come back to their "
+	  "selector for more than N milliseconds: loop=blocked",
 	  NULL, OPTION_COUNT, FIELD(block_ms) },
 	{ ON_RECORD, "snapshot-size", 0, 0, NULL, "SIZE",
 	  "bytes of stack copied at most when the kernel half cannot walk on (default "

@@ -195,7 +195,6 @@ static void set_modules(struct process *proc, struct python *py, struct python_p
 	look_at_modules(proc, py);
 	python_asyncio_set(&py->asyncio, out);
 	out->spans = py->otel.spans;
-	python_loop_set(&py->loop, &py->image->layout, proc->pid, out);
 }
 
 bool python_attach(struct processes *ps, struct process *proc, struct python_process *out)
@@ -211,6 +210,8 @@ bool python_attach(struct processes *ps, struct process *proc, struct python_pro
 	py->is_settled = python_slots_set(proc, py->image, py->bias, py->is_musl, out);
 	python_gil_set(py->image, py->bias, out);
 	set_modules(proc, py, out);
+	if (ps->wants_loops)
+		python_loop_set(&py->loop, &py->image->layout, proc->pid, out);
 	return true;
 }
 

@@ -78,17 +78,20 @@ void python_loop_set(struct python_loop *loop, const struct python_layout *l, pi
 		     struct python_process *out)
 {
 	loop->is_new = false;
-	if (!loop->code || !l->frame.localsplus || !has_our_clock(pid))
+	if (!l->frame.localsplus || !has_our_clock(pid))
 		return;
+	out->object_head = l->object.type + 8u;
 	out->loop_code = loop->code;
 	out->loop_time = l->frame.localsplus + 8 * (uint64_t)loop->variable;
-	out->float_value = l->object.type + 8u; /* right behind the head */
 }
 
-uint64_t python_loop_ns(uint64_t time)
+uint64_t python_loop_ns(const struct wire_python *python)
 {
 	double seconds;
 
-	memcpy(&seconds, &time, sizeof(seconds));
+	/* Rounded down, so that no sample is older. */
+	if (python->loop_ms && python->loop_ms < UINT64_C(1000000000000))
+		return python->loop_ms * 1000000;
+	memcpy(&seconds, &python->loop_time, sizeof(seconds));
 	return seconds > 0 && seconds < 1e9 ? (uint64_t)(seconds * 1e9) : 0;
 }

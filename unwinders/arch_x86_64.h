@@ -90,4 +90,7 @@
 		0x48, 0xc7, 0xc0, 0x0f, 0x00, 0x00, 0x00, 0x0f, 0x05 \
 	}
 
+/* libuv 1.x: in its uv_loop_t, whose first half is pointers and glibc's locks. */
+#define UV_LOOP_TIME 544
+
 #endif

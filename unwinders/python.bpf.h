@@ -340,7 +340,7 @@ static __always_inline __u64 python_read_float(const struct python_process *p, _
 {
 	__u64 object = python_read_pointer(variable) & ~7ULL; /* the low bits are tags */
 
-	return object ? python_read_pointer(object + p->float_value) : 0;
+	return object ? python_read_pointer(object + p->object_head) : 0;
 }
 
 /* Is there more to step to? */

@@ -91,7 +91,7 @@ struct python_process {
 	struct python_spans spans;
 	__u64 loop_code;   /* of the method that is a turn of asyncio's loop; 0: nobody asks */
 	__u64 loop_time;   /* in its frames: a float, when the loop came back from its selector */
-	__u64 float_value; /* in a float */
+	__u64 object_head; /* bytes before the first field of an object; 0: nobody asks for loops */
 };
 
 /* Owners of frames, a byte: from the first on they are no Python functions. */

@@ -61,7 +61,7 @@ static void the_variable_is_found_in_every_version(void **state)
 		assert_false(loop.is_new);
 		assert_int_equal(process.loop_code, method);
 		assert_int_equal(process.loop_time, world.l.frame.localsplus + 3 * 8);
-		assert_int_equal(process.float_value, world.l.object.type + 8);
+		assert_int_equal(process.object_head, world.l.object.type + 8);
 	}
 }
 
@@ -138,7 +138,16 @@ static void a_time_is_a_number_of_seconds(void **state)
 
 	(void)state;
 	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++)
-		assert_int_equal(python_loop_ns(cases[i].bits), cases[i].ns);
+		assert_int_equal(
+			python_loop_ns(&(struct wire_python){ .loop_time = cases[i].bits }),
+			cases[i].ns);
+}
+
+static void a_time_of_libuv_is_a_number_of_milliseconds(void **state)
+{
+	(void)state;
+	assert_int_equal(python_loop_ns(&(struct wire_python){ .loop_ms = 1500 }), 1500000000);
+	assert_int_equal(python_loop_ns(&(struct wire_python){ .loop_ms = UINT64_MAX }), 0);
 }
 
 static void parse(const uint8_t *bytes, size_t len)
@@ -167,6 +176,7 @@ int main(void)
 		cmocka_unit_test(a_process_that_is_gone_or_has_no_loop_is_told_nothing),
 		cmocka_unit_test(the_method_is_known_by_name_and_file),
 		cmocka_unit_test(a_time_is_a_number_of_seconds),
+		cmocka_unit_test(a_time_of_libuv_is_a_number_of_milliseconds),
 		cmocka_unit_test(survives_mutation),
 	};
 
