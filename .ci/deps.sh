@@ -19,7 +19,7 @@ apt_test="libcmocka-dev libclang-rt-dev"
 apt_some="python3 g++ dwz clang-format chromium elfutils binutils xz-utils musl-tools lld zsh fish groff-base rustc"
 apt_demo="python3"
 apt_bench="linux-perf redis-server redis-tools sqlite3 zstd ffmpeg openssl"
-apt_kernels="qemu-system-x86 busybox-static cpio"
+apt_kernels="qemu-system-x86 busybox-static cpio libcap2-bin"
 
 dnf_build="gcc make clang llvm bpftool libbpf-devel elfutils-libelf-devel elfutils-devel
 	elfutils-debuginfod-client-devel binutils-devel zlib-devel libzstd-devel xz-devel libcap-devel jansson-devel"

@@ -24,19 +24,29 @@
 #include "weft.skel.h"
 
 #define DEFAULT_FREQ 99
-#define MAX_PROCESSES 8192 /* known to the kernel half at a time; further ones send snapshots */
-#define MAX_PYTHONS 2048   /* of them that run CPython */
+#define MAX_PROCESSES 8192   /* known to the kernel half at a time; further ones send snapshots */
+#define MAX_PYTHONS 2048     /* of them that run CPython */
+#define LIBBPF_TEXT_MAX 2000 /* bytes of a message of libbpf's that are shown */
 #define INITIAL_PID_NAMESPACE 0xEFFFFFFC /* its inode: PROC_PID_INIT_INO in linux/proc_ns.h */
 
+/* Of what the verifier has to say the end says why. */
 static int print_libbpf(enum libbpf_print_level level, const char *fmt, va_list args)
 {
-	char line[1024];
+	SCOPED(free) char *text = NULL;
+	const char *from;
+	int len;
 
 	if (level == LIBBPF_DEBUG)
 		return 0;
-	vsnprintf(line, sizeof(line), fmt, args);
-	line[strcspn(line, "\n")] = '\0';
-	log_debug("%s", line);
+	len = vasprintf(&text, fmt, args);
+	if (len <= 0) {
+		text = NULL;
+		return 0;
+	}
+	if (text[len - 1] == '\n')
+		text[--len] = '\0';
+	from = len > LIBBPF_TEXT_MAX ? text + len - LIBBPF_TEXT_MAX : text;
+	log_debug("%s", from);
 	return 0;
 }
 

@@ -11,7 +11,7 @@ here=tests/kernels
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 root=$work/root
-mkdir -p "$root"/{bin,proc,sys,dev,tmp,test}
+mkdir -p "$root"/{bin,etc,proc,sys,dev,tmp,test}
 
 # Copies the files whose names are read, with what links lead to.
 add_files() {
@@ -48,7 +48,9 @@ add_python() {
 
 cp "$(command -v busybox)" "$root/bin/busybox"
 cp "${BUILD:-build}/weft" "$root/bin/weft"
+cp "$(PATH=$PATH:/usr/sbin:/sbin command -v setcap)" "$root/bin/setcap"
 cp $here/init "$root/init"
+printf '%s\n' root:x:0:0::/:/bin/sh nobody:x:65534:65534::/:/bin/sh >"$root/etc/passwd"
 cp $here/guest.sh $here/programs/frames.py tests/python/gil_program.py "$root/test"
 : >"$root/test/pythons"
 for minor in ${PYTHONS:-11 13}; do
@@ -58,7 +60,7 @@ done
 cc=${CC:-cc}
 $cc -O2 -fno-asynchronous-unwind-tables -fno-unwind-tables -c -o "$work/bare.o" $here/programs/bare.c
 $cc -O2 -g -fomit-frame-pointer -Wall -D_GNU_SOURCE -o "$root/test/stacks" $here/programs/stacks.c "$work/bare.o"
-printf '%s\n' "$root/bin/busybox" "$root/bin/weft" "$root/test/stacks" | libraries_of | add_files
+printf '%s\n' "$root"/bin/{busybox,setcap,weft} "$root/test/stacks" | libraries_of | add_files
 for i in 0 1 2 3; do
 	$cc -O1 -static -D_GNU_SOURCE -Wl,--build-id=0x"$(printf "a$i%.0s" $(seq 20))" -o "$root/test/gone$i" \
 		tests/live/gone.c
