@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/syscall.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "bpf/cpus.h"
@@ -18,8 +19,9 @@
 #include "core/scoped.h"
 #include "core/text.h"
 
-#define FIRST_KERNEL 5010     /* the floor that the kernel half is written for */
-#define NO_MEMLOCK 5011	      /* from here on BPF memory is charged to the cgroup */
+#define FIRST_KERNEL 5010 /* the floor that the kernel half is written for */
+#define NO_MEMLOCK 5011	  /* from here on BPF memory is charged to the cgroup */
+#define MAX_RESOLUTION_NS 500000
 #define SLOW_SAMPLE_RATE 2000 /* jitter ticks at a multiple of the asked rate */
 
 static FILE *machine_open(const struct machine *m, const char *path)
@@ -186,22 +188,45 @@ static int try_event(uint32_t type, uint64_t config)
 	return 0;
 }
 
+/* What the kernel rounds the times of its timers to: 1 ns, or its tick. */
+static long timer_resolution_ns(void)
+{
+	struct timespec t = { 0 };
+
+	clock_getres(CLOCK_MONOTONIC, &t);
+	return t.tv_nsec;
+}
+
 static void check_perf_events(struct machine *m, struct finding *f)
 {
 	long rate = machine_number(m, "/proc/sys/kernel/perf_event_max_sample_rate", 100000);
+	long paranoid = machine_number(m, "/proc/sys/kernel/perf_event_paranoid", 2);
 	int err = m->is_real ? try_event(PERF_TYPE_SOFTWARE, PERF_COUNT_SW_CPU_CLOCK) : 0;
+	long resolution_ns = m->is_real ? timer_resolution_ns() : 1;
 
 	if (!machine_has(m, "/proc/sys/kernel/perf_event_paranoid") || err == ENOSYS)
 		finding_set(f, FINDING_NO,
 			    "a kernel with CONFIG_PERF_EVENTS; in a container a seccomp profile "
 			    "that allows perf_event_open()",
 			    "there is no perf_event_open()");
+	else if ((err == EACCES || err == EPERM) && machine_may(m, CAP_PERFMON) && paranoid > 2)
+		finding_set(f, FINDING_NO,
+			    "sysctl kernel.perf_event_paranoid=2; in a container also a seccomp "
+			    "profile that allows it",
+			    "perf_event_open() is not permitted: of %ld some distributions' older "
+			    "kernels make root only",
+			    paranoid);
 	else if (err == EACCES || err == EPERM)
 		finding_set(f, FINDING_NO,
 			    "CAP_PERFMON; in a container also a seccomp profile that allows it",
 			    "perf_event_open() is not permitted");
 	else if (err)
 		finding_set(f, FINDING_NO, "", "perf_event_open() fails: %s", strerror(err));
+	else if (resolution_ns > MAX_RESOLUTION_NS)
+		finding_set(f, FINDING_PART, "",
+			    "no high-resolution timers: a tick every %ld ms at most, so times come "
+			    "out too small",
+			    resolution_ns / 1000000);
 	else if (rate < SLOW_SAMPLE_RATE)
 		finding_set(f, FINDING_PART, "sysctl kernel.perf_event_max_sample_rate=100000",
 			    "limited to %ld ticks a second", rate);
