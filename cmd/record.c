@@ -355,9 +355,9 @@ const struct verb verb_record = {
 	.synopsis = "[OPTIONS] -p PID | -a | --comm NAME | --cgroup PATH | -- CMD [ARG...]",
 	.summary = "sample running programs, or one that it starts, into a profile",
 	.description =
-		"Samples the CPU use of the targets with their stacks, native and kernel, and "
-		"writes a "
-		"profile. Nothing is attached to the targets and nothing in them is changed.\n\n"
+		"Samples the CPU use of the targets with their stacks (Python, native and kernel "
+		"frames) and writes a profile. Nothing is attached to the targets and nothing in "
+		"them is changed.\n\n"
 		"With -- CMD, weft starts CMD, samples it from its first instruction to its end, "
 		"and exits "
 		"with its status. When weft stops first (--duration, SIGTERM), it ends CMD with "

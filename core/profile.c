@@ -116,11 +116,6 @@ void profile_begin(struct profile *p, const char *type, const char *unit)
 	h->period_type = h->sample_types[1];
 }
 
-void profile_begin_cpu(struct profile *p)
-{
-	profile_begin(p, "cpu", "nanoseconds");
-}
-
 const struct profile_header *profile_get_header(const struct profile *p)
 {
 	return &p->header;

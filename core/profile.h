@@ -111,7 +111,6 @@ struct profile_header *profile_header(struct profile *p);
 /* Sets the sample types: samples/count and type/unit, which is the default and the period's type.
  */
 void profile_begin(struct profile *p, const char *type, const char *unit);
-void profile_begin_cpu(struct profile *p); /* cpu/nanoseconds */
 const struct profile_header *profile_get_header(const struct profile *p);
 uint64_t
 profile_serial(const struct profile *p);    /* no two profiles of this program share it; never 0 */

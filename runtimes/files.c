@@ -146,14 +146,6 @@ struct root *files_root(struct files *fs, pid_t pid)
 	return r;
 }
 
-int files_open_below(int root_fd, const char *path)
-{
-	SCOPED(close) int located = located_below(root_fd, path, 0);
-	struct stat st;
-
-	return located < 0 ? located : located_open(located, &st);
-}
-
 static const char *string_of(const struct files *fs, uint32_t id)
 {
 	const char *s = intern_get(fs->strings, id, NULL);

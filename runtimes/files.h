@@ -45,8 +45,5 @@ void files_unref(struct files *fs, struct root *root);
    another file has its name; -ETXTBSY it was changed after the process ended; -EBADMSG, -ENOTSUP,
    -EINVAL it is no file to run. is_tried is set in any case. */
 int files_open(struct files *fs, const struct process *proc, struct mapping *m);
-/* Opens a regular file for reading below a directory, as files_open() does; a descriptor or -errno.
- */
-int files_open_below(int root_fd, const char *path);
 
 #endif

@@ -209,11 +209,6 @@ int perf_map_refresh(struct perf_map *m)
 	return err == -ENOENT && n_read ? 0 : err;
 }
 
-const char *perf_map_find(const struct perf_map *m, uint64_t addr, uint64_t *start, uint64_t *size)
-{
-	return jit_symbols_find(m->symbols, addr, UINT64_MAX, start, size);
-}
-
 const char *perf_map_find_at(const struct perf_map *m, uint64_t addr, uint64_t time_ns,
 			     uint64_t *start, uint64_t *size)
 {

@@ -25,12 +25,11 @@ void perf_map_free(struct perf_map *m);
 /* Reads what was appended since. 0; -ENOENT no file; -EPERM, -ELOOP, -EINVAL, -E2BIG refused;
    -EBADMSG damaged, or cut while it was read. */
 int perf_map_refresh(struct perf_map *m);
-/* The name at addr, borrowed until the next refresh; NULL: none. start and size of its range. */
-const char *perf_map_find(const struct perf_map *m, uint64_t addr, uint64_t *start, uint64_t *size);
 /* Source file and line at addr when a jitdump said so; 0: unknown. */
 uint32_t perf_map_line(const struct perf_map *m, uint64_t addr, const char **file);
-/* The name that was valid at a time (CLOCK_MONOTONIC ns): entries carry the time they were read or
-   a jitdump's own. */
+/* The name at addr that was valid at a time (CLOCK_MONOTONIC ns): entries carry the time they were
+   read or a jitdump's own. Borrowed until the next refresh; NULL: none. start and size of its
+   range, where they are wanted. */
 const char *perf_map_find_at(const struct perf_map *m, uint64_t addr, uint64_t time_ns,
 			     uint64_t *start, uint64_t *size);
 /* Ranges read so far: another number means that there are new names. */

@@ -345,11 +345,6 @@ bool symtab_is_whole(const struct symtab *t)
 	return t->is_whole;
 }
 
-size_t symtab_count(const struct symtab *t)
-{
-	return t->n;
-}
-
 size_t symtab_memory(const struct symtab *t)
 {
 	return t->cap * sizeof(*t->entries) + sizeof(*t);

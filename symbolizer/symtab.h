@@ -40,7 +40,6 @@ bool symtab_find(const struct symtab *t, uint64_t vaddr, struct symbol *out);
 bool symtab_begins(const struct symtab *t, uint64_t after, uint64_t vaddr);
 /* Has it the names of private functions, so that nothing was taken out of it? */
 bool symtab_is_whole(const struct symtab *t);
-size_t symtab_count(const struct symtab *t);
 size_t symtab_memory(const struct symtab *t);
 /*
  * Names of other functions that the linker or compiler folded into the same code as this one:

@@ -78,7 +78,7 @@ static void set_header(struct profile *p)
 {
 	struct profile_header *h = profile_header(p);
 
-	profile_begin_cpu(p);
+	profile_begin(p, "cpu", "nanoseconds");
 	h->period = PERIOD_NS;
 	h->time_ns = INT64_C(1795266000000000000);
 	h->duration_ns = INT64_C(10000000000);

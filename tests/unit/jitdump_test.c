@@ -245,7 +245,7 @@ static void a_dump_file_follows_the_rules_of_the_map(void **state)
 	assert_int_equal(perf_map_refresh(m), 0);
 	assert_int_equal(perf_map_refresh(m), 0);
 	assert_string_equal(perf_map_find_at(m, 0x1000, 3000, NULL, NULL), "with lines");
-	assert_string_equal(perf_map_find(m, 0x1000, NULL, NULL), "reused");
+	assert_string_equal(perf_map_find_at(m, 0x1000, UINT64_MAX, NULL, NULL), "reused");
 	assert_int_equal(perf_map_line(m, 0x5000, &file), 10);
 	perf_map_free(m);
 	close(root_fd);

@@ -29,7 +29,7 @@ static void begin(struct test *t, uint64_t limit_ns, size_t max)
 	loop_blocks_free(t->blocks);
 	profile_free(t->profile);
 	t->profile = profile_new();
-	profile_begin_cpu(t->profile);
+	profile_begin(t->profile, "cpu", "nanoseconds");
 	label = (struct label){ .key = profile_string(t->profile, "tid"), .num = 7 };
 	t->plain = profile_label_set(t->profile, &label, 1);
 	t->blocks = loop_blocks_new(t->profile, limit_ns, max);

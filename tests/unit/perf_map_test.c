@@ -71,7 +71,7 @@ static void put(struct test *t, const char *mode, const char *text)
 
 static void expect(struct test *t, uint64_t addr, const char *name)
 {
-	const char *found = perf_map_find(t->m, addr, NULL, NULL);
+	const char *found = perf_map_find_at(t->m, addr, UINT64_MAX, NULL, NULL);
 
 	if (!name)
 		assert_null(found);
@@ -94,7 +94,7 @@ static void lines_are_read_as_they_are_appended(void **state)
 	expect(t, 0x3000, NULL);
 	put(t, "a", "00 20 third\n");
 	assert_int_equal(perf_map_refresh(t->m), 0);
-	assert_string_equal(perf_map_find(t->m, 0x3001, &start, &size), "third");
+	assert_string_equal(perf_map_find_at(t->m, 0x3001, UINT64_MAX, &start, &size), "third");
 	assert_int_equal(start, 0x3000);
 	assert_int_equal(size, 0x20);
 	assert_true(perf_map_memory(t->m) > 0);
@@ -161,7 +161,7 @@ static void an_older_sample_keeps_the_older_name(void **state)
 	assert_int_equal(perf_map_refresh(t->m), 0);
 	assert_string_equal(perf_map_find_at(t->m, 0x1000, before, NULL, NULL), "old");
 	assert_string_equal(perf_map_find_at(t->m, 0x1000, between, NULL, NULL), "new");
-	assert_string_equal(perf_map_find(t->m, 0x1000, NULL, NULL), "new");
+	assert_string_equal(perf_map_find_at(t->m, 0x1000, UINT64_MAX, NULL, NULL), "new");
 }
 
 static void make_link(const char *path)
@@ -277,7 +277,7 @@ static void a_million_overlaps_cost_little(void **state)
 	fclose(f);
 	assert_int_equal(perf_map_refresh(t->m), -E2BIG);
 	for (uint64_t addr = 0; addr < 1000; addr++)
-		assert_non_null(perf_map_find(t->m, addr * 1000, NULL, NULL));
+		assert_non_null(perf_map_find_at(t->m, addr * 1000, UINT64_MAX, NULL, NULL));
 }
 
 /* Lines first to last - 1, each of 16 bytes of code; the addresses repeat after `wrap` lines. */
@@ -292,7 +292,7 @@ static void write_lines(const char *path, int first, int last, int wrap, int nam
 
 static const char *name_at(const struct test *t, int slot)
 {
-	return perf_map_find(t->m, (uint64_t)slot * 16, NULL, NULL);
+	return perf_map_find_at(t->m, (uint64_t)slot * 16, UINT64_MAX, NULL, NULL);
 }
 
 static void use_room(struct test *t, struct jit_room *room)
@@ -384,7 +384,7 @@ static void hostile_maps_that_fill_the_room_give_an_honest_one_its_part(void **s
 		/* Nobody is left with less than an equal part, nearly; what was forgotten is old.
 		 */
 		assert_in_range(perf_map_memory(hostile[i]), room.max / 4 / 2, room.max_each);
-		assert_non_null(perf_map_find(hostile[i], 299999 * 16, NULL, NULL));
+		assert_non_null(perf_map_find_at(hostile[i], 299999 * 16, UINT64_MAX, NULL, NULL));
 		perf_map_free(hostile[i]);
 	}
 	assert_in_range(perf_map_memory(t->m) - room.used, 1, 4096); /* its own struct */

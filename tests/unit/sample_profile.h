@@ -56,7 +56,7 @@ static inline struct profile *sample_profile_empty(void)
 	struct profile *p = profile_new();
 	struct profile_header *h = profile_header(p);
 
-	profile_begin_cpu(p);
+	profile_begin(p, "cpu", "nanoseconds");
 	h->period = 10101010;
 	h->time_ns = SAMPLE_TIME_NS;
 	h->duration_ns = INT64_C(10000000000);

@@ -60,7 +60,7 @@ static inline struct profile *text_profile(void)
 {
 	struct profile *p = profile_new();
 
-	profile_begin_cpu(p);
+	profile_begin(p, "cpu", "nanoseconds");
 	return p;
 }
 
