@@ -50,6 +50,10 @@ for file in $sources; do
 	[ "$lines" -le 500 ] || say "$file has $lines lines: look for its second noun"
 done
 
+for licence in GPL-2.0-only BSD-2-Clause; do
+	[ -s LICENSES/$licence.txt ] || say "the text of the licence $licence is not in LICENSES"
+done
+
 for file in tests/*/*_test.sh tests/*/*_test.py; do
 	[ -x "$file" ] || say "$file cannot be run: chmod +x"
 done
