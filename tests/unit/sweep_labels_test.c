@@ -10,6 +10,7 @@
 #include "bpf/sweep_labels.h"
 #include "core/log.h"
 #include "core/profile.h"
+#include "runtimes/python_spans.h"
 
 static void names_of_asyncio_are_one(void **state)
 {
@@ -61,11 +62,38 @@ static void names_beyond_their_share_are_none(void **state)
 	profile_free(p);
 }
 
+static void ids_of_spans_come_both_or_not_at_all(void **state)
+{
+	struct profile *p = profile_new();
+	struct sweep_labels *sl = sweep_labels_new(p, 16384);
+	struct python_span_ids ids = { { 0xab, [15] = 1 }, { 0xcd } };
+	uint32_t trace = 0, span = 0, n_with = 0;
+
+	(void)state;
+	log_set_level(LOG_QUIET);
+	sweep_labels_span(sl, &ids, &trace, &span);
+	assert_string_equal(profile_get_string(p, trace), "ab000000000000000000000000000001");
+	assert_string_equal(profile_get_string(p, span), "cd00000000000000");
+	for (int i = 0; i < 1000; i++) {
+		trace = span = 0;
+		ids.trace_id[1] = ids.span_id[1] = (uint8_t)i;
+		ids.trace_id[2] = ids.span_id[2] = (uint8_t)(i >> 8);
+		sweep_labels_span(sl, &ids, &trace, &span);
+		assert_int_equal(!trace, !span);
+		n_with += span != 0;
+	}
+	assert_in_range(n_with, 10, 100);
+	assert_in_range(sweep_labels_over_budget(sl), 900, 990);
+	sweep_labels_free(sl);
+	profile_free(p);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(names_of_asyncio_are_one),
 		cmocka_unit_test(names_beyond_their_share_are_none),
+		cmocka_unit_test(ids_of_spans_come_both_or_not_at_all),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
