@@ -43,7 +43,8 @@ static __always_inline int tick(struct bpf_perf_event_data *ctx, struct scratch 
 	pid_tgid = bpf_get_current_pid_tgid();
 	if (!pid_tgid)
 		return TICK_IDLE;
-	if (!is_target(pid_tgid >> 32, (__u32)pid_tgid))
+	if (!is_last_target(&s->last, pid_tgid >> 32) &&
+	    !is_target(pid_tgid >> 32, (__u32)pid_tgid))
 		return TICK_FILTERED;
 	if (is_kernel_only && is_user_mode)
 		return TICK_FILTERED;

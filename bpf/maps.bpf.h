@@ -53,10 +53,20 @@ struct cached_rule {
 	__u64 rule;
 };
 
+/* The process that this CPU sampled last: mostly it is the next one too, and to a tick, for which
+   all memory is cold, each lookup in a hash costs as much as some frames. */
+struct last_process {
+	struct unwind_process known; /* copied from unwind_processes */
+	__u64 until_ns;		     /* CLOCK_MONOTONIC: then it is looked up again */
+	__u32 pid;		     /* 0: none */
+	__u32 pad;
+};
+
 /* What a CPU's ticks work with. One value, and what every sample touches at its start: to a tick,
    all memory is cold, and each further page costs as much as some frames. */
 struct scratch {
 	struct cpu_state cpu; /* first: user space reads it */
+	struct last_process last;
 	struct unwind u;
 	__u64 window_start; /* user address of window[0]; 0: nothing read yet */
 	__u64 missed;	    /* the address that was looked for last and not in it */

@@ -35,6 +35,10 @@ struct unwind_process {
 	struct python_slot_at context; /* the variable of unwinders/thread_context.bpf.h */
 };
 
+/* How long ticks may go by a copy of an entry: what it refers to is not used for anything else
+   before. */
+#define LAST_PROCESS_NS 100000000
+
 enum unwind_process_flags {
 	UNWIND_PROCESS_PYTHON = 1,  /* python_processes has it */
 	UNWIND_PROCESS_CONTEXT = 2, /* context is known */

@@ -54,6 +54,17 @@ static __always_inline bool target_has_cgroup(void)
 	return false;
 }
 
+/* A process that is a target by its pid is one as long as it lives. */
+static __always_inline bool is_last_target(const struct last_process *last, __u32 pid)
+{
+	struct task_struct *task;
+
+	if (!has_task_btf || (target_flags & ~TARGET_CHILDREN) != TARGET_PIDS || last->pid != pid)
+		return false;
+	task = bpf_get_current_task_btf();
+	return task->group_leader->start_boottime == last->known.start_time_ns;
+}
+
 static __always_inline bool is_target(__u32 pid, __u32 tid)
 {
 	if (target_flags & TARGET_ALL)

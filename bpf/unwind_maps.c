@@ -14,6 +14,8 @@
 #include "unwinders/cfi.h"
 #include "unwinders/python_walk.h"
 
+_Static_assert(LAST_PROCESS_NS <= WORD_POOL_GRACE_NS, "ticks may still look at what was freed");
+
 struct vector {
 	struct vector *prev, *next;
 	pid_t pid;

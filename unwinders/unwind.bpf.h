@@ -174,12 +174,44 @@ UNWIND_GLOBAL __u64 unwind_frames(__u64 first)
 	return (__u64)FRAMES_PER_CALL << 32;
 }
 
+/* Is what was known of the process sampled last still so? What user space says anew has another
+   vector, and ends the old one's generation. */
+static __always_inline bool unwind_is_last(const struct scratch *s, const __u32 *memory, __u64 mm)
+{
+	const struct unwind_process *known = &s->last.known;
+
+	return s->last.pid == s->sample.pid && known->start_time_ns == s->sample.start_time_ns &&
+	       known->mm == mm && known->n_code_pages == s->sample.n_code_pages &&
+	       s->sample.time_ns < s->last.until_ns &&
+	       table_word(memory, known->vector) == known->generation;
+}
+
+/* Copies the process's entry, and binds it to the image that this task runs now, if it is about
+ * that. */
+static __always_inline bool unwind_look_up(struct scratch *s, __u64 vdso, __u64 mm)
+{
+	__u32 pid = s->sample.pid;
+	struct unwind_process *proc = bpf_map_lookup_elem(&unwind_processes, &pid);
+
+	s->last.pid = 0;
+	if (!proc || !proc->vector || proc->vdso != vdso || (proc->mm && proc->mm != mm))
+		return false;
+	if (!proc->mm)
+		proc->mm = mm;
+	if (proc->n_code_pages != s->sample.n_code_pages) {
+		proc->n_code_pages = s->sample.n_code_pages;
+		s->is_code_new = 1;
+	}
+	s->last.known = *proc;
+	s->last.until_ns = s->sample.time_ns + LAST_PROCESS_NS;
+	return true;
+}
+
 /* True when what the process's entry says is about the image this task runs now. */
 static __always_inline bool unwind_set_process(struct unwind *u, __u64 vdso, __u64 mm)
 {
 	struct scratch *s = scratch_of(u);
-	__u32 pid = s->sample.pid;
-	struct unwind_process *proc = bpf_map_lookup_elem(&unwind_processes, &pid);
+	const struct unwind_process *known = &s->last.known;
 	const __u32 *memory = table_memory();
 
 	u->flags = 0;
@@ -187,22 +219,17 @@ static __always_inline bool unwind_set_process(struct unwind *u, __u64 vdso, __u
 	u->map.len = 0;
 	s->window_start = 0;
 	s->missed = u->regs[REG_SP];
-	if (!proc || !memory || !proc->vector)
+	if (!memory || (!unwind_is_last(s, memory, mm) && !unwind_look_up(s, vdso, mm)))
 		return false;
-	if (proc->vdso != vdso || (proc->mm && proc->mm != mm))
+	u->flags = known->flags;
+	u->vector = known->vector;
+	u->n_mappings = known->n_mappings;
+	u->generation = known->generation;
+	if (known->start_time_ns != s->sample.start_time_ns ||
+	    table_word(memory, u->vector) != u->generation)
 		return false;
-	if (!proc->mm)
-		proc->mm = mm;
-	u->flags = proc->flags;
-	if (proc->n_code_pages != s->sample.n_code_pages) {
-		proc->n_code_pages = s->sample.n_code_pages;
-		s->is_code_new = 1;
-	}
-	u->vector = proc->vector;
-	u->n_mappings = proc->n_mappings;
-	u->generation = proc->generation;
-	return proc->start_time_ns == s->sample.start_time_ns &&
-	       table_word(memory, u->vector) == u->generation;
+	s->last.pid = s->sample.pid;
+	return true;
 }
 
 /* Walks from s->u on, frames behind the first n_kernel. Returns why it ended, *n_user is how many.

@@ -37,6 +37,10 @@ static struct {
 	const void *array;     /* a map of many values, its values and how long one is */
 	uint8_t *values;
 	size_t value_len;
+	const void *processes; /* a map, and its only entry */
+	void *process;
+	size_t n_looked_up;
+	uint64_t now_ns;
 	void *task;
 	const void *saved_regs; /* NULL: they cannot be read */
 	const uint64_t *kernel_stack;
@@ -83,7 +87,7 @@ static inline long bpf_get_current_comm(void *buf, uint32_t len)
 
 static inline uint64_t bpf_ktime_get_ns(void)
 {
-	return 1000;
+	return 1000 + fake.now_ns;
 }
 
 static inline uint32_t bpf_get_smp_processor_id(void)
@@ -95,6 +99,10 @@ static inline void *bpf_map_lookup_elem(const void *map, const void *key)
 {
 	uint32_t index;
 
+	if (fake.processes && map == fake.processes) {
+		fake.n_looked_up++;
+		return fake.process;
+	}
 	memcpy(&index, key, sizeof(index));
 	if (fake.array && map == fake.array)
 		return fake.values + index * fake.value_len;

@@ -163,6 +163,42 @@ static void exec_s_new_image_begins_at_its_first_instruction(void **state)
 	assert_int_equal(w->scratch->u.is_exact, 1);
 }
 
+static void process_that_was_sampled_last_is_not_looked_up_again(void **state)
+{
+	enum { AGAIN = 1, NO_MORE = 0 };
+	static const struct {
+		uint64_t pause_ns;
+		uint32_t pages_more, generation;
+		bool is_other_mm;
+		size_t n_looked_up;
+	} cases[] = {
+		{ 0, 0, 5, false, AGAIN }, /* for the first time */
+		{ 1000, 0, 5, false, NO_MORE }, { 1000, 1, 5, false, AGAIN }, /* it has new code */
+		{ 1000, 0, 5, false, NO_MORE }, { LAST_PROCESS_NS, 0, 5, false, AGAIN },
+		{ 1000, 0, 6, false, AGAIN }, /* its mappings were freed */
+		{ 1000, 0, 5, true, AGAIN },  /* exec */
+	};
+	struct world *w = *state;
+	struct mm_struct other = w->mm;
+	struct unwind_process entry = { .vector = 8, .generation = 5 };
+	uint32_t memory[8] = { 5 };
+
+	fake.processes = &unwind_processes;
+	fake.process = &entry;
+	fake.array = &table_words;
+	fake.values = (void *)memory;
+	for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
+		fake.now_ns += cases[i].pause_ns;
+		memory[0] = cases[i].generation;
+		w->mm.exec_vm += cases[i].pages_more;
+		w->task.mm = cases[i].is_other_mm ? &other : &w->mm;
+		fake.n_looked_up = 0;
+		take(w, NULL);
+		assert_int_equal(fake.n_looked_up, cases[i].n_looked_up);
+		assert_int_equal(entry.mm, (uintptr_t)&w->mm);
+	}
+}
+
 static void unknown_process_is_sampled_with_its_build_ids(void **state)
 {
 	struct world *w = *state;
@@ -217,6 +253,7 @@ int main(void)
 		TEST(a_task_is_sampled_by_what_can_be_had_of_it),
 		TEST(registers_of_user_mode_are_taken_as_they_are),
 		TEST(exec_s_new_image_begins_at_its_first_instruction),
+		TEST(process_that_was_sampled_last_is_not_looked_up_again),
 		TEST(unknown_process_is_sampled_with_its_build_ids),
 		TEST(build_ids_give_way_to_samples),
 		TEST(sample_within_a_sample_is_counted),
