@@ -57,6 +57,10 @@ done
 for file in tests/*/*_test.sh tests/*/*_test.py; do
 	[ -x "$file" ] || say "$file cannot be run: chmod +x"
 done
+# A command in the text is expanded first, and $? is then its status.
+for file in $(grep -lE 'claim .*\$\([^(].*" \$\?$' tests/*/*.sh); do
+	say "$file claims the status of its text: keep \$? in a variable"
+done
 
 # shellcheck disable=SC2086
 awk '

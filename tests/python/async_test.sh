@@ -9,8 +9,10 @@ needs_profiling
 
 # check TEXT WHAT PYTHON [KIND]
 check() {
+	local status
 	tests/python/async_check.py "$2" "$weft" "${@:3}" >"$work/out" 2>"$work/err"
-	claim "$1: $(tail -n 1 "$work/out")" $?
+	status=$?
+	claim "$1: $(tail -n 1 "$work/out")" $status
 }
 
 newest=

@@ -76,7 +76,8 @@ for python in /usr/bin/python3.*d ${WEFT_DEBUG_PYTHONS:-}; do
 	[ -x "$python" ] || continue
 	n_debug=$((n_debug + 1))
 	record "$python" && has_frames
-	claim "$(basename "$python"), a debug build: right Python frames" $?
+	status=$?
+	claim "$(basename "$python"), a debug build: right Python frames" $status
 done
 [ $n_debug != 0 ] || skip "debug builds have right Python frames" "no debug build of CPython here"
 
