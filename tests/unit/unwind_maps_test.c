@@ -16,7 +16,11 @@
 static void a_python_that_finds_no_room_is_walked_natively_and_counted(void **state)
 {
 	static const struct python_process python = { .frame_len = 72 };
-	struct process_image image = { .pid = 7, .python = &python };
+	static const struct unwind_mapping mapping = { .start = 0x400000, .len = 0x1000 };
+	static const void *const owner = NULL;
+	struct process_image image = {
+		.pid = 7, .mappings = &mapping, .owners = &owner, .n = 1, .python = &python
+	};
 	struct unwind_maps *m = fake_maps(N_WORDS);
 	struct vector *v = NULL;
 
