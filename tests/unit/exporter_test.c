@@ -183,73 +183,6 @@ static void missing_directory_and_directory_are_errors(void **state)
 	assert_int_equal(n_files(), 0);
 }
 
-static void link_keeps_pointing_at_the_file(void **state)
-{
-	char target[128];
-	struct stat st;
-
-	(void)state;
-	strcpy(target, path_of("target.txt"));
-	fclose(fopen(target, "w"));
-	assert_int_equal(symlink("target.txt", path_of("link.txt")), 0);
-	assert_int_equal(exporter_write_file(&text, NULL, path_of("link.txt"), false), 0);
-	assert_int_equal(lstat(path_of("link.txt"), &st), 0);
-	assert_true(S_ISLNK(st.st_mode));
-	assert_content(target, "complete");
-	assert_int_equal(n_files(), 2);
-}
-
-static void link_to_nothing_yet_leads_to_the_new_file(void **state)
-{
-	static const struct {
-		const char *link, *target;
-	} links[] = { { "one", "folder/two" }, { "folder/two", "../three" } };
-	struct stat st;
-
-	(void)state;
-	assert_int_equal(mkdir(path_of("folder"), 0700), 0);
-	for (size_t i = 0; i < 2; i++)
-		assert_int_equal(symlink(links[i].target, path_of(links[i].link)), 0);
-	assert_int_equal(exporter_write_file(&half, NULL, path_of("one"), false), -ENOMEM);
-	assert_int_equal(lstat(path_of("three"), &st), -1);
-	assert_int_equal(exporter_write_file(&text, NULL, path_of("one"), false), 0);
-	assert_content(path_of("three"), "complete");
-	for (size_t i = 0; i < 2; i++) {
-		assert_int_equal(lstat(path_of(links[i].link), &st), 0);
-		assert_true(S_ISLNK(st.st_mode));
-		unlink(path_of(links[i].link));
-	}
-	rmdir(path_of("folder"));
-}
-
-static void link_to_nothing_that_cannot_be_followed_is_an_error(void **state)
-{
-	static const struct {
-		const char *target;
-		uid_t owner; /* 0: us */
-		int err;
-	} cases[] = {
-		{ "none/file", 0, -ENOENT },
-		{ "link", 0, -ELOOP },
-		{ "folder/", 0, -EISDIR },
-		{ "planted", 65533, -EACCES },
-	};
-	struct stat st;
-
-	(void)state;
-	for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
-		assert_int_equal(symlink(cases[i].target, path_of("link")), 0);
-		if (cases[i].owner && lchown(path_of("link"), cases[i].owner, (gid_t)-1) < 0)
-			skip(); /* only root can give it away */
-		assert_int_equal(exporter_write_file(&text, NULL, path_of("link"), false),
-				 cases[i].err);
-		assert_int_equal(lstat(path_of("link"), &st), 0);
-		assert_true(S_ISLNK(st.st_mode));
-		assert_int_equal(n_files(), 1);
-		unlink(path_of("link"));
-	}
-}
-
 static void write_file(const char *path, const char *content)
 {
 	FILE *f = fopen(path, "w");
@@ -510,9 +443,6 @@ int main(void)
 		IN_DIR(failed_export_leaves_nothing_or_the_old_file),
 		cmocka_unit_test(full_disk_is_reported_for_small_and_large_profiles),
 		IN_DIR(missing_directory_and_directory_are_errors),
-		IN_DIR(link_keeps_pointing_at_the_file),
-		IN_DIR(link_to_nothing_yet_leads_to_the_new_file),
-		IN_DIR(link_to_nothing_that_cannot_be_followed_is_an_error),
 		IN_DIR(file_that_is_swapped_for_a_link_while_it_is_opened_leads_nowhere_else),
 		IN_DIR(private_file_is_for_its_owner_only),
 		IN_DIR(private_file_of_sudo_is_its_users),
