@@ -254,11 +254,11 @@ void mem_cache_refresh(struct mem *cache)
 	free(numbers);
 }
 
-void mem_cache_read_ahead(struct mem *cache)
+void mem_cache_read_ahead(struct mem *cache, bool is_wanted)
 {
 	struct cache_mem *c = (struct cache_mem *)cache;
 
-	c->reads_ahead = c->max >= BLOCK;
+	c->reads_ahead = is_wanted && c->max >= BLOCK;
 }
 
 struct mem *mem_cache_new(struct mem *under, size_t max_bytes, uint64_t max_reads)

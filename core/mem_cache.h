@@ -7,6 +7,8 @@
 #ifndef CORE_MEM_CACHE_H
 #define CORE_MEM_CACHE_H
 
+#include <stdbool.h>
+
 #include "core/mem.h"
 
 /* under is borrowed. It forgets everything by itself when it holds max_bytes, and reads max_reads
@@ -16,9 +18,9 @@ void mem_cache_forget(struct mem *cache);
 /* Makes everything new as well, by reading again what it holds: pages that lie side by side at
    once, which counts as one. For those who will ask for much of the same. */
 void mem_cache_refresh(struct mem *cache);
-/* From now on it reads some pages that lie side by side at once, and counts that as one: for memory
-   of which much is read, as each reading costs more than the bytes. */
-void mem_cache_read_ahead(struct mem *cache);
+/* From now on it reads some pages that lie side by side at once, and counts that as one; or not any
+   more. Each reading costs more than the bytes, unless there are very many. */
+void mem_cache_read_ahead(struct mem *cache, bool is_wanted);
 /* Pages that may still be read. */
 uint64_t mem_cache_reads_left(const struct mem *cache);
 

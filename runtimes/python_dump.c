@@ -20,6 +20,9 @@
 /* Pages read in all; 10,000 tasks take some thousands. */
 #define MAX_PAGES (1u << 20)
 
+/* So many lie close enough together that reading ahead saves time. */
+#define FEW_TASKS 500
+
 SCOPED_DEFINE(struct mem, mem_free)
 SCOPED_DEFINE(struct intern, intern_free)
 
@@ -170,6 +173,8 @@ static int read_tasks(struct python_heap *h, enum python_dump_what what, struct 
 	if (!addresses || !still || !loops)
 		return -ENOMEM;
 	d->is_cut |= !list_tasks(h, &d->threads, addresses);
+	if (intern_count(addresses) > FEW_TASKS)
+		mem_cache_read_ahead(h->mem, false);
 	python_tasks_loops(h, addresses, loops);
 	find_loops(h, &d->threads, loops);
 	find_spans(h, d);
@@ -214,7 +219,7 @@ int python_dump_memory(struct mem *m, pid_t pid, const struct python_layout *l, 
 	};
 	if (!cache || !out->functions)
 		return -ENOMEM;
-	mem_cache_read_ahead(cache);
+	mem_cache_read_ahead(cache, true);
 	err = python_heap_init(&heap, cache, l);
 	if (err < 0)
 		return err;

@@ -176,7 +176,7 @@ static int64_t read_parents(struct python_parents *pp, const struct python_paren
 	if (!addresses || python_search_begin(&limits, source->part, source->mem, source->layout,
 					      CACHE_BYTES, &s.heap))
 		return -1;
-	mem_cache_read_ahead(limits.cache);
+	mem_cache_read_ahead(limits.cache, true);
 	s.heap.at = *source->at;
 	python_heap_recall(&s.heap, &pp->types);
 	n = search(&s, p, pp->locations);

@@ -117,7 +117,7 @@ static void what_lies_beside_is_read_with_it(void **state)
 	(void)state;
 	counted_init(&under);
 	cache = mem_cache_new(&under.m, 1 << 20, NO_LIMIT);
-	mem_cache_read_ahead(cache);
+	mem_cache_read_ahead(cache, true);
 	for (int i = N_PAGES - 1; i >= 0; i--) {
 		assert_int_equal(mem_read(cache, ADDR + (uint64_t)i * PAGE, &byte, 1), 0);
 		assert_int_equal(byte, under.bytes[i * PAGE]);
@@ -129,7 +129,7 @@ static void what_lies_beside_is_read_with_it(void **state)
 	mem_free(cache);
 	/* One that holds less than that reads page by page. */
 	cache = mem_cache_new(&under.m, 2 * PAGE, NO_LIMIT);
-	mem_cache_read_ahead(cache);
+	mem_cache_read_ahead(cache, true);
 	assert_int_equal(mem_read(cache, ADDR, &byte, 1), 0);
 	assert_int_equal(mem_read(cache, ADDR + PAGE, &byte, 1), 0);
 	assert_int_equal(under.n_reads, 5);
