@@ -8,6 +8,7 @@
 #include "core/mem.h"
 #include "core/reader.h"
 #include "core/scoped.h"
+#include "runtimes/libc.h"
 #include "runtimes/process.h"
 #include "symbolizer/object.h"
 #include "symbolizer/tls_symbol.h"
@@ -100,10 +101,13 @@ bool thread_context_attach(struct process *proc, struct python_slot_at *out)
 	proc->context_look_ns = 0;
 	if (!m)
 		return false;
-	if (!thread_context_resolve(object_otel_context(found->object), found->bias, m, out))
-		return true;
-	proc->context_look_ns = clock_ns(CLOCK_MONOTONIC) + RETRY_NS;
-	return false;
+	if (thread_context_resolve(object_otel_context(found->object), found->bias, m, out) < 0) {
+		proc->context_look_ns = clock_ns(CLOCK_MONOTONIC) + RETRY_NS;
+		return false;
+	}
+	if (out->kind == PYTHON_SLOT_MODULE && libc_is_musl(proc))
+		out->kind = PYTHON_SLOT_MUSL_MODULE;
+	return true;
 }
 
 bool thread_context_settles(struct processes *ps, struct process *proc)
