@@ -100,8 +100,8 @@ static const char *missing_capability(void)
 	has_bpf = data[1].effective & CAP_TO_MASK(CAP_BPF);
 	has_perfmon = data[1].effective & CAP_TO_MASK(CAP_PERFMON);
 	if (data[0].effective & CAP_TO_MASK(CAP_SYS_ADMIN) || (has_bpf && has_perfmon))
-		return "the capabilities are there, but lockdown, a security module or a user "
-		       "namespace forbids it";
+		return "the capabilities are there, but lockdown, a security module, a user "
+		       "namespace or (before Linux 5.11) ulimit -l forbids it";
 	if (has_bpf || has_perfmon)
 		return has_bpf ? "CAP_PERFMON is missing" : "CAP_BPF is missing";
 	return "CAP_BPF and CAP_PERFMON are missing";
