@@ -7,6 +7,7 @@
 #include "cmd/accounting.h"
 #include "cmd/filter.h"
 #include "cmd/output.h"
+#include "cmd/selection.h"
 #include "cmd/sources.h"
 #include "cmd/verb.h"
 #include "cmd/view.h"
@@ -100,14 +101,18 @@ static int print_report(const struct profile *p, const struct options *opt)
 	return !err ? EXIT_OK : err == -EINVAL ? EXIT_USAGE : EXIT_FAILED;
 }
 
-/* report -o: the profile in another format. */
-static int convert(const struct profile *p, const struct options *opt)
+/* report -o: the profile, or what the filter keeps of it, in another format. */
+static int convert(struct profile *p, const struct options *opt)
 {
 	const char *path = opt->output ? opt->output : "-";
 	const struct exporter_ops *ops = output_format(opt, path);
 
 	if (!ops)
 		return EXIT_USAGE;
+	if (selection_keep(p, opt) || profile_error(p)) {
+		log_error("not enough memory for this report");
+		return EXIT_FAILED;
+	}
 	return output_write(ops, p, path, output_is_private(opt->files.items[0]));
 }
 
@@ -117,14 +122,11 @@ static int report_run(const struct options *opt)
 	struct profile *p;
 	int status, loaded;
 
-	if (converts && (opt->focus || opt->ignore || opt->labels.n)) {
-		log_error("report: --output writes the whole profile, without --focus, --ignore "
-			  "and --label");
-		return EXIT_USAGE;
-	}
 	p = sources_load(opt->files.items[0], opt, &loaded);
 	if (!p)
 		return loaded;
+	if (opt->by)
+		selection_by_label(p, opt->by);
 	status = converts ? convert(p, opt) : print_report(p, opt);
 	profile_free(p);
 	return status ? status : loaded;
@@ -135,26 +137,32 @@ const struct verb verb_report = {
 	.name = "report",
 	.synopsis = "[OPTIONS] FILE",
 	.summary = "show a profile as text: top, tree, callers, peek; or convert it",
-	.description = "Shows a profile that weft or another program wrote in pprof's format. FILE "
-		       "- is stdin.\n\n"
-		       "The top table lists functions: flat is what a function cost itself, cum "
-		       "with what it "
-		       "called. A function that calls itself counts once in a stack, an inlined "
-		       "function counts "
-		       "as a function. Percentages are of the whole profile, also when a filter is "
-		       "on. The "
-		       "second line says how many stacks are complete and how many samples were "
-		       "lost; with "
-		       "--verbose every count follows the table.\n\n"
-		       "On a terminal the report goes through PAGER; COLUMNS and NO_COLOR are "
-		       "honoured. With "
-		       "--output the profile is written in the format of FILE's extension instead.",
+	.description =
+		"Shows a profile that weft or another program wrote in pprof's format. FILE "
+		"- is stdin.\n\n"
+		"The top table lists functions: flat is what a function cost itself, cum "
+		"with what it "
+		"called. A function that calls itself counts once in a stack, an inlined "
+		"function counts "
+		"as a function. Percentages are of the whole profile, also when a filter is "
+		"on. The "
+		"second line says how many stacks are complete and how many samples were "
+		"lost; with "
+		"--verbose every count follows the table.\n\n"
+		"On a terminal the report goes through PAGER; COLUMNS and NO_COLOR are "
+		"honoured. With "
+		"--output the profile, or what the filter keeps of it, is written in the format of "
+		"FILE's extension instead.\n\n"
+		"With --by every stack begins with what a label says: one tree for each asyncio "
+		"task, span, thread or process.",
 	.examples =
 		"the ten functions that cost most\nweft report -n 10 weft.pb.gz\n"
 		"who calls malloc, and from where\nweft report --callers '^malloc$' weft.pb.gz\n"
 		"one process of a recording of the whole machine\nweft report --label pid=4711 "
 		"weft.pb.gz\n"
-		"a flame graph\nweft report weft.pb.gz -o weft.html\n",
+		"a flame graph\nweft report weft.pb.gz -o weft.html\n"
+		"a flame graph of each asyncio task\nweft report weft.pb.gz --by task -o "
+		"tasks.html\n",
 	.words = "FILE",
 	.min_args = 1,
 	.max_args = 1,

@@ -278,6 +278,26 @@ void profile_add(struct profile *p, uint32_t stack, uint32_t labels, uint64_t ti
 		s->values[i] = (int64_t)((uint64_t)s->values[i] + (uint64_t)values[i]);
 }
 
+void profile_restack(struct profile *p, bool (*stack_of)(void *ctx, struct sample *s), void *ctx)
+{
+	struct intern *keys = intern_new();
+	struct sample *old = p->samples;
+	size_t n = p->n_samples;
+
+	if (!keys) {
+		p->err = -ENOMEM;
+		return;
+	}
+	intern_free(p->sample_keys);
+	p->sample_keys = keys;
+	p->samples = NULL;
+	p->n_samples = p->cap_samples = 0;
+	for (size_t i = 0; i < n; i++)
+		if (stack_of(ctx, &old[i]))
+			profile_add(p, old[i].stack, old[i].labels, old[i].time_ns, old[i].values);
+	free(old);
+}
+
 void profile_count(struct profile *p, const char *name, uint64_t n)
 {
 	uint32_t id = profile_string(p, name);

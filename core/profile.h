@@ -141,6 +141,9 @@ uint32_t profile_find_label_set(const struct profile *p, struct label *labels, s
 /* Adds to the sample with this stack and these labels. time_ns 0: unknown. */
 void profile_add(struct profile *p, uint32_t stack, uint32_t labels, uint64_t time_ns,
 		 const int64_t *values);
+/* Gives each sample the stack that stack_of() sets in it; false leaves it out. Samples that are the
+   same then are one. stack_of() may add to the profile, but no samples. */
+void profile_restack(struct profile *p, bool (*stack_of)(void *ctx, struct sample *s), void *ctx);
 /* Accounting that belongs to the profile ("ticks.lost" 3); adds to what is there. */
 void profile_count(struct profile *p, const char *name, uint64_t n);
 void profile_comment(struct profile *p, const char *text);

@@ -57,9 +57,17 @@ claim "a profile is converted and says the same" $?
 run report $cpu --format folded
 [ $status = 0 ] && grep -q ';main\.main' "$work/out"
 claim "--format without -o writes to stdout" $?
-run report $cpu --focus main -o "$work/part.pb.gz"
-[ $status = 2 ] && [ ! -e "$work/part.pb.gz" ]
-claim "a filter is not silently dropped by -o" $?
+run report --sample-type samples --focus 'runtime\.main' $cpu
+kept=$(sed -nE 's/.* · ([0-9]+) \(.*after the filter.*/\1/p' "$work/out")
+run report $cpu --focus 'runtime\.main' -o "$work/part.pb.gz"
+[ $status = 0 ] && run report --sample-type samples "$work/part.pb.gz" && grep -q "^$kept in total" "$work/out" && [ "$kept" -gt 0 ]
+claim "-o writes what the filter keeps ($kept samples)" $?
+run report $heap --by bytes --format folded
+[ $status = 0 ] && [ "$(grep -vcE '^\[bytes: [0-9]+\];' "$work/out")" = 0 ] && [ -s "$work/out" ]
+claim "--by begins every stack with what the label says" $?
+run report $heap --by colour --tree
+[ $status = 0 ] && grep -q '100.0%.*\[no colour\]' "$work/out"
+claim "samples without the label have a root of their own" $?
 run report $cpu -o /dev/full --format folded
 [ $status = 1 ] && says err "No space left"
 claim "a full disk is said" $?
