@@ -7,6 +7,7 @@
 
 #include "core/log.h"
 #include "core/profile.h"
+#include "core/text.h"
 #include "runtimes/process.h"
 #include "runtimes/python_spans.h"
 #include "runtimes/python_threads.h"
@@ -54,16 +55,6 @@ uint64_t sweep_labels_over_budget(const struct sweep_labels *sl)
 	return sl->n_over;
 }
 
-/* "Task-123" */
-static bool is_made_by_asyncio(const char *name)
-{
-	static const char start[] = "Task-";
-	const char *number = name + sizeof(start) - 1;
-
-	return !strncmp(name, start, sizeof(start) - 1) && *number &&
-	       strspn(number, "0123456789") == strlen(number);
-}
-
 /* A text that there may be very many of; 0: it has no room. */
 static uint32_t string_of(struct sweep_labels *sl, const char *name)
 {
@@ -86,7 +77,7 @@ uint32_t sweep_labels_name(struct sweep_labels *sl, const char *name)
 {
 	if (!name || !*name)
 		return 0;
-	if (is_made_by_asyncio(name))
+	if (text_is_numbered(name, "Task-"))
 		return profile_string(sl->profile, "Task-*");
 	return string_of(sl, name);
 }

@@ -10,6 +10,7 @@
 #include "cmd/filter.h"
 #include "core/profile.h"
 #include "core/scoped.h"
+#include "core/text.h"
 
 static bool keeps(void *ctx, struct sample *s)
 {
@@ -44,10 +45,18 @@ static const struct label *find_label(const struct by_label *by, uint32_t labels
 	return NULL;
 }
 
+/* A task for each request would be a tree for each. */
+static const char *value_of(const struct by_label *by, const struct label *l)
+{
+	const char *value = profile_get_string(by->p, l->str);
+
+	return !strcmp(by->key, "task") && text_is_numbered(value, "Task-") ? "Task-*" : value;
+}
+
 /* The location of the frame; 0: no memory. */
 static uint32_t root_of(const struct by_label *by, const struct label *l)
 {
-	const struct location location = { .kind = FRAME_MARK };
+	const struct location location = { .kind = FRAME_UNKNOWN }; /* a mark would be a fault */
 	SCOPED(free) char *text = NULL;
 	struct function function = { 0 };
 	struct line line = { 0 };
@@ -56,7 +65,7 @@ static uint32_t root_of(const struct by_label *by, const struct label *l)
 	if (!l)
 		len = asprintf(&text, "[no %s]", by->key);
 	else if (l->str)
-		len = asprintf(&text, "[%s: %s]", by->key, profile_get_string(by->p, l->str));
+		len = asprintf(&text, "[%s: %s]", by->key, value_of(by, l));
 	else
 		len = asprintf(&text, "[%s: %" PRId64 "]", by->key, l->num);
 	if (len < 0) {

@@ -11,7 +11,9 @@ struct profile;
 
 /* Only the samples that --focus, --ignore and --label keep. 0 or -ENOMEM. */
 int selection_keep(struct profile *p, const struct options *opt);
-/* A root for each value of the label: "[task: refresher]", "[no task]". */
+/* A root for each value of the label: "[task: refresher]", "[no task]". Names that asyncio makes
+   are one:
+   "[task: Task-*]". */
 void selection_by_label(struct profile *p, const char *key);
 
 #endif

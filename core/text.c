@@ -201,3 +201,10 @@ void text_put_json(const char *s, size_t len, FILE *out)
 		fwrite(s, 1, len, out);
 	fputc('"', out);
 }
+
+bool text_is_numbered(const char *s, const char *start)
+{
+	size_t len = strlen(start);
+
+	return !strncmp(s, start, len) && s[len] && !s[len + strspn(s + len, "0123456789")];
+}

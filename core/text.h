@@ -6,6 +6,7 @@
 #ifndef CORE_TEXT_H
 #define CORE_TEXT_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -21,6 +22,8 @@ size_t text_char(const char *s, size_t len, uint32_t *c);
 int text_is_utf8(const char *s, size_t len);
 /* Writes s with each invalid byte as U+FFFD. */
 void text_put_utf8(const char *s, size_t len, FILE *out);
+/* Is it start and then a decimal number? As names are that programs count up: "Task-123". */
+bool text_is_numbered(const char *s, const char *start);
 /* The part of a path after its last slash; never empty unless the path is. */
 const char *path_basename(const char *path);
 /* Writes s as a JSON string with its quotes; also safe inside an HTML script element. */

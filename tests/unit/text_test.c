@@ -158,10 +158,22 @@ static void json_strings_have_no_invalid_bytes(void **state)
 	free(text);
 }
 
+static void numbered_is_a_start_and_digits_only(void **state)
+{
+	(void)state;
+	assert_true(text_is_numbered("Task-1", "Task-"));
+	assert_true(text_is_numbered("Task-00123", "Task-"));
+	assert_false(text_is_numbered("Task-", "Task-"));
+	assert_false(text_is_numbered("Task-1a", "Task-"));
+	assert_false(text_is_numbered("Tas", "Task-"));
+	assert_false(text_is_numbered("my Task-1", "Task-"));
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(only_valid_utf8_is_a_character),
+		cmocka_unit_test(numbered_is_a_start_and_digits_only),
 		cmocka_unit_test(nothing_reaches_the_terminal_but_text),
 		cmocka_unit_test(safe_text_is_cut_at_a_whole_character),
 		cmocka_unit_test(invalid_bytes_become_the_replacement_character),
