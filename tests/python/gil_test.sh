@@ -15,7 +15,7 @@ the_same() {
 }
 
 found=
-for minor in $PYTHON_MINORS; do
+for minor in $PYTHON_FEW; do
 	python=$(python_of "$minor")
 	if [ -z "$python" ]; then
 		skip "CPython 3.$minor: waits for the GIL" "no python3.$minor here"

@@ -4,6 +4,10 @@
 # A minor version with a t is the free-threaded build of it.
 PYTHON_MINORS="6 7 8 9 10 11 12 13 14 15 13t 14t 15t"
 
+# Tests that take long run under an old and a new one of each way to lay things out, unless all are asked for.
+PYTHON_FEW="8 11 13 14"
+[ -z "${ALL_PYTHONS:-}" ] || PYTHON_FEW=$PYTHON_MINORS
+
 # python_of MINOR: the command of one CPython 3.MINOR, or nothing
 python_of() {
 	local name=python3.$1 number=${1%t} kind folders folder IFS

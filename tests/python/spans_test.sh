@@ -27,7 +27,7 @@ has_ids() {
 }
 
 found=
-for minor in $PYTHON_MINORS; do
+for minor in $PYTHON_FEW; do
 	[ "$minor" != 6 ] || continue
 	python=$(python_of "$minor")
 	folder=
