@@ -28,7 +28,7 @@ static bool seconds_of(struct python_heap *h, uint64_t object, double *out)
 	double seconds;
 
 	if (python_kind(h, object) == PYTHON_FLOAT) {
-		bits = python_word(h, object + FLOAT_VALUE);
+		bits = python_field(h, object, FLOAT_VALUE);
 		memcpy(&seconds, &bits, sizeof(seconds));
 	} else if (python_kind(h, object) == PYTHON_INT && python_int_value(h, object, &number)) {
 		seconds = (double)number;
@@ -47,7 +47,7 @@ static uint64_t local(struct python_heap *h, uint64_t frame, unsigned int i)
 
 	/* A variable that nested functions use. */
 	if (python_kind(h, value) == PYTHON_CELL)
-		value = python_word(h, value + PYTHON_FIRST_FIELD);
+		value = python_field(h, value, PYTHON_FIRST_FIELD);
 	return value;
 }
 
@@ -62,7 +62,7 @@ static bool due_of(struct python_heap *h, uint64_t frame, double *out)
 		handle = python_kind(h, value) == PYTHON_TIMER_HANDLE ? value : 0;
 	}
 	for (uint64_t i = 2; i < HANDLE_WORDS && handle; i++) {
-		uint64_t field = python_word(h, handle + 8 * i);
+		uint64_t field = python_field(h, handle, 8 * i);
 
 		if (python_kind(h, field) == PYTHON_FLOAT)
 			return seconds_of(h, field, out);

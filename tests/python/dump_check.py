@@ -112,8 +112,9 @@ def compare_churn(weft, pid, so, d, n_dumps=20):
                     d.say("edge", [task["coroutine"], names.get(waiter["task"]), waiter["via"]], "of gather")
         time.sleep(0.02)
     print("%d tasks, %d left out, %d differences" % (n, n_changed, d.n))
-    if n_changed > n / 10:
-        d.say("left out", n_changed, "less than a tenth")
+    # How many, depends on how long a look takes, and so on what else the machine does.
+    if n_changed > n / 2:
+        d.say("left out", n_changed, "less than a half")
 
 
 def check_churn(weft, python):
