@@ -123,7 +123,7 @@ unnamed = [n for n in names.values() if n in ("good", "fifo", "device", "section
            and named.get(n, 0) < 0.9 * total.get(n, 0)]
 print("samples:", total, "in work_in_file:", named)
 print("not sampled:", unsampled, "without names:", unnamed, "honest ones wrong:", wrong, "without a copy:", behind)
-sys.exit(bool(unsampled or unnamed or wrong or behind > total.get("honest", 0) / 10))
+sys.exit(bool(unsampled or unnamed or wrong or behind > total.get("honest", 0) / 4))
 PYTHON
 	claim "  and has the right names for what is honest" $?
 	tail -n 2 "$work/out" | sed 's/^/# /'
