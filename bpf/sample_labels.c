@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "bpf/label_keys.h"
 #include "core/log.h"
 #include "core/profile.h"
 #include "runtimes/process.h"
@@ -27,7 +28,8 @@ struct sample_labels {
 	size_t used, max; /* bytes */
 	size_t used_late; /* of them since the budget was used up */
 	uint64_t n_over;
-	uint32_t pid, tid, thread, process, container, gil, task, trace_id, span_id; /* keys */
+	struct label_keys keys;
+	uint32_t gil; /* a key too */
 	struct cached cache[N_CACHED];
 };
 
@@ -51,15 +53,8 @@ struct sample_labels *sample_labels_new(struct profile *p, size_t max)
 		return NULL;
 	sl->profile = p;
 	sl->max = max;
-	sl->pid = profile_string(p, "pid");
-	sl->tid = profile_string(p, "tid");
-	sl->thread = profile_string(p, "thread");
-	sl->process = profile_string(p, "process");
-	sl->container = profile_string(p, "container");
+	sl->keys = label_keys_of(p);
 	sl->gil = profile_string(p, "gil");
-	sl->task = profile_string(p, "task");
-	sl->trace_id = profile_string(p, "trace_id");
-	sl->span_id = profile_string(p, "span_id");
 	return sl;
 }
 
@@ -124,16 +119,16 @@ static uint32_t make(struct draft *d, const struct cached *c, bool with_thread)
 
 	d->n = 0;
 	d->is_absent = false;
-	add_number(d, sl->pid, c->pid);
+	add_number(d, sl->keys.pid, c->pid);
 	if (with_thread) {
-		add_number(d, sl->tid, c->tid);
-		add_text(d, sl->thread, c->thread, sizeof(c->thread));
+		add_number(d, sl->keys.tid, c->tid);
+		add_text(d, sl->keys.thread, c->thread, sizeof(c->thread));
 	}
 	if (c->comm)
-		add_known_text(d, sl->process, c->comm);
+		add_known_text(d, sl->keys.process, c->comm);
 	else
-		add_text(d, sl->process, c->comm_of_thread, sizeof(c->comm_of_thread));
-	add_known_text(d, sl->container, c->container);
+		add_text(d, sl->keys.process, c->comm_of_thread, sizeof(c->comm_of_thread));
+	add_known_text(d, sl->keys.container, c->container);
 	if (c->gil & WIRE_PYTHON_HOLDS_GIL)
 		add_text(d, sl->gil, "holding", SIZE_MAX);
 	if (c->gil & WIRE_PYTHON_RELEASED_GIL)
@@ -141,10 +136,10 @@ static uint32_t make(struct draft *d, const struct cached *c, bool with_thread)
 	if (c->gil & WIRE_PYTHON_WAITS_FOR_GIL)
 		add_text(d, sl->gil, "waiting", SIZE_MAX);
 	if (d->task)
-		add_text(d, sl->task, d->task, SIZE_MAX);
+		add_text(d, sl->keys.task, d->task, SIZE_MAX);
 	if (d->span) {
-		add_id(d, sl->trace_id, d->span->trace_id, sizeof(d->span->trace_id));
-		add_id(d, sl->span_id, d->span->span_id, sizeof(d->span->span_id));
+		add_id(d, sl->keys.trace_id, d->span->trace_id, sizeof(d->span->trace_id));
+		add_id(d, sl->keys.span_id, d->span->span_id, sizeof(d->span->span_id));
 	}
 	labels = finish(d);
 	sl->used += profile_memory(sl->profile) - before;
@@ -155,7 +150,7 @@ static uint32_t make(struct draft *d, const struct cached *c, bool with_thread)
 static uint32_t make_any(struct sample_labels *sl)
 {
 	struct label label = {
-		.key = sl->process,
+		.key = sl->keys.process,
 		.str = profile_string(sl->profile, "[over memory budget]"),
 	};
 

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "bpf/label_keys.h"
 #include "core/log.h"
 #include "core/profile.h"
 #include "core/text.h"
@@ -20,8 +21,8 @@ struct sweep_labels {
 	struct profile *profile;
 	size_t used, max; /* bytes of names */
 	uint64_t n_over;
-	uint32_t pid, tid, thread, process, container, state, wait, task, trace_id,
-		span_id; /* keys */
+	struct label_keys keys;
+	uint32_t state, wait; /* keys too */
 };
 
 struct sweep_labels *sweep_labels_new(struct profile *p, size_t max)
@@ -32,16 +33,9 @@ struct sweep_labels *sweep_labels_new(struct profile *p, size_t max)
 		return NULL;
 	sl->profile = p;
 	sl->max = max;
-	sl->pid = profile_string(p, "pid");
-	sl->tid = profile_string(p, "tid");
-	sl->thread = profile_string(p, "thread");
-	sl->process = profile_string(p, "process");
-	sl->container = profile_string(p, "container");
+	sl->keys = label_keys_of(p);
 	sl->state = profile_string(p, "state");
 	sl->wait = profile_string(p, "wait");
-	sl->task = profile_string(p, "task");
-	sl->trace_id = profile_string(p, "trace_id");
-	sl->span_id = profile_string(p, "span_id");
 	return sl;
 }
 
@@ -121,17 +115,18 @@ uint32_t sweep_labels_get(struct sweep_labels *sl, const struct process *proc,
 	struct profile *p = sl->profile;
 	struct draft d = { .n = 0 };
 
-	add_number(&d, sl->pid, proc->pid);
-	add_string(&d, sl->process, profile_string(p, processes_string(ps, proc->comm)));
-	add_string(&d, sl->container, profile_string(p, processes_string(ps, proc->container)));
+	add_number(&d, sl->keys.pid, proc->pid);
+	add_string(&d, sl->keys.process, profile_string(p, processes_string(ps, proc->comm)));
+	add_string(&d, sl->keys.container,
+		   profile_string(p, processes_string(ps, proc->container)));
 	if (t->thread && t->thread->tid)
-		add_number(&d, sl->tid, t->thread->tid);
+		add_number(&d, sl->keys.tid, t->thread->tid);
 	if (t->thread)
-		add_string(&d, sl->thread, profile_string(p, t->thread->name));
+		add_string(&d, sl->keys.thread, profile_string(p, t->thread->name));
 	add_string(&d, sl->state, t->state);
 	add_string(&d, sl->wait, t->wait);
-	add_string(&d, sl->task, t->name);
-	add_string(&d, sl->trace_id, t->trace);
-	add_string(&d, sl->span_id, t->span);
+	add_string(&d, sl->keys.task, t->name);
+	add_string(&d, sl->keys.trace_id, t->trace);
+	add_string(&d, sl->keys.span_id, t->span);
 	return profile_label_set(p, d.labels, d.n);
 }

@@ -128,24 +128,10 @@ static void copies_of_the_code_are_read_when_one_is_met(void **state)
 static void the_copy_names_what_is_gone(void **state)
 {
 	struct world *w = *state;
-	struct wire_python_code copy = { .addr = MEMORY_ADDR + CODE, .id = w->identity };
+	struct wire_python_code copy = copied_code(w->memory, w->identity);
 	const struct wire_python_code *copies[] = { &copy };
-	const struct {
-		size_t at, len;
-		uint8_t *bytes;
-	} parts[N_CODE_PARTS] = {
-		{ CODE, CODE_OBJECT_MAX, copy.object },
-		{ NAME, CODE_STRING_MAX, copy.name },
-		{ FILENAME, CODE_STRING_MAX, copy.file },
-		{ LINES, 64, copy.lines },
-	};
 	uint32_t n;
 
-	for (size_t i = 0; i < N_CODE_PARTS; i++) {
-		memcpy(parts[i].bytes, w->memory + parts[i].at, parts[i].len);
-		copy.parts[i].addr = MEMORY_ADDR + parts[i].at;
-		copy.parts[i].len = (uint32_t)parts[i].len;
-	}
 	memset(w->memory, 0, sizeof(w->memory));
 	w->source.copies = copies;
 	w->source.n_copies = 1;

@@ -5,6 +5,7 @@
 
 #include <string.h>
 
+#include "bpf/weft.h"
 #include "runtimes/python_layout.h"
 
 #define MEMORY_ADDR 0x7f0000010000ull
@@ -61,6 +62,28 @@ static inline void put_code(uint8_t *memory, const struct python_layout *l, cons
 	put_str(memory, l, FILENAME, 7, "/srv.py", 1, true, true);
 	put_bytes(memory, LINES + l->bytes.size, n_lines, 8);
 	memcpy(memory + LINES + l->bytes.data, lines, n_lines);
+}
+
+/* The code object in the memory as the kernel half copies it. */
+static inline struct wire_python_code copied_code(const uint8_t *memory, uint32_t id)
+{
+	struct wire_python_code copy = { .addr = MEMORY_ADDR + CODE, .id = id };
+	const struct {
+		size_t at, len;
+		uint8_t *bytes;
+	} parts[N_CODE_PARTS] = {
+		{ CODE, CODE_OBJECT_MAX, copy.object },
+		{ NAME, CODE_STRING_MAX, copy.name },
+		{ FILENAME, CODE_STRING_MAX, copy.file },
+		{ LINES, 64, copy.lines },
+	};
+
+	for (size_t i = 0; i < N_CODE_PARTS; i++) {
+		memcpy(parts[i].bytes, memory + parts[i].at, parts[i].len);
+		copy.parts[i].addr = MEMORY_ADDR + parts[i].at;
+		copy.parts[i].len = (uint32_t)parts[i].len;
+	}
+	return copy;
 }
 
 #endif

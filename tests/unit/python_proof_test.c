@@ -120,23 +120,9 @@ static void walks_that_went_wrong_speak_against_it(void **state)
 static void a_copy_proves_it_when_the_process_is_gone(void **state)
 {
 	struct world *w = *state;
-	struct wire_python_code copy = { .addr = MEMORY_ADDR + CODE, .id = 1 };
+	struct wire_python_code copy = copied_code(w->memory, 1);
 	const struct wire_python_code *copies[] = { &copy };
-	const struct {
-		size_t at, len;
-		uint8_t *bytes;
-	} parts[N_CODE_PARTS] = {
-		{ CODE, CODE_OBJECT_MAX, copy.object },
-		{ NAME, CODE_STRING_MAX, copy.name },
-		{ FILENAME, CODE_STRING_MAX, copy.file },
-		{ LINES, 64, copy.lines },
-	};
 
-	for (size_t i = 0; i < N_CODE_PARTS; i++) {
-		memcpy(parts[i].bytes, w->memory + parts[i].at, parts[i].len);
-		copy.parts[i].addr = MEMORY_ADDR + parts[i].at;
-		copy.parts[i].len = (uint32_t)parts[i].len;
-	}
 	mem_free(w->source.mem);
 	w->source.mem = NULL;
 	w->source.copies = copies;
