@@ -39,7 +39,7 @@ done >"${TMPDIR:-/tmp}/weft-lint.$$"
 while read -r line; do say "$line"; done <"${TMPDIR:-/tmp}/weft-lint.$$"
 rm -f "${TMPDIR:-/tmp}/weft-lint.$$"
 
-sources=$(find core bpf unwinders symbolizer runtimes exporter cmd tests -name '*.[ch]' | sort)
+sources=$(find core bpf unwinders symbolizer runtimes jfr exporter cmd tests -name '*.[ch]' | sort)
 for file in $sources; do
 	head -n 1 "$file" | grep -q 'SPDX-License-Identifier: ' || say "$file has no SPDX line"
 	case $file in
