@@ -28,7 +28,7 @@ endif
 CFLAGS   ?= -O2 -g
 CPPFLAGS += -I. -I$(O) -D_GNU_SOURCE -DWEFT_VERSION='"$(VERSION)"'
 ALL_CFLAGS := -std=gnu11 -fno-strict-aliasing -fno-omit-frame-pointer $(WARN) $(CFLAGS) $(if $(SAN),-fsanitize=$(SAN) -fno-sanitize-recover=undefined)
-LDLIBS += -lbpf -lelf -liberty -lz -lzstd -llz4 -llzma -lcap -ljansson -lpthread -lm
+LDLIBS += -lbpf -lelf -liberty -lz -lzstd -llz4 -llzma -lcap -ljansson -lsqlite3 -lpthread -lm
 ALL_LDFLAGS := $(LDFLAGS) $(if $(SAN),-fsanitize=$(SAN))
 ARCH := $(shell uname -m | sed 's/aarch64/arm64/;s/x86_64/x86/')
 TRIPLET := $(shell $(CC) -dumpmachine)
