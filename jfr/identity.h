@@ -42,4 +42,13 @@ static inline bool file_identity_equal(const struct file_identity *a, const stru
 	return a->dev == b->dev && a->ino == b->ino && a->start_ns == b->start_ns;
 }
 
+#define BATCH_NAME_MAX 96
+
+/*
+ * The name of what is exported of a chunk from an offset on, the same in every run: its start, its
+ * key as a hash and the offset, so that names of one chunk sort by it. A batch that was written but
+ * not marked as exported is written again under its name, with all that was in it and maybe more.
+ */
+void batch_name(const struct chunk_key *key, uint64_t from, char out[BATCH_NAME_MAX]);
+
 #endif

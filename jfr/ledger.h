@@ -45,8 +45,6 @@ int ledger_put_source(struct ledger *l, const struct source_record *source);
 int ledger_each_source(struct ledger *l, enum source_state state,
 		       int (*fn)(void *ctx, const struct source_record *source), void *ctx);
 
-#define BATCH_NAME_MAX 96
-
 struct chunk_record {
 	struct chunk_key key;
 	uint64_t exported;	    /* up to this offset in the chunk */
