@@ -16,7 +16,8 @@ what=${1:-build}
 apt_build="gcc make clang llvm bpftool libbpf-dev libelf-dev libdw-dev libdebuginfod-dev
 	libiberty-dev zlib1g-dev libzstd-dev liblz4-dev liblzma-dev libcap-dev libjansson-dev libsqlite3-dev"
 apt_test="libcmocka-dev libclang-rt-dev"
-apt_some="python3 g++ dwz clang-format chromium elfutils binutils xz-utils musl-tools lld zsh fish groff-base rustc"
+apt_some="python3 g++ dwz clang-format chromium elfutils binutils xz-utils musl-tools lld zsh fish groff-base rustc
+	openjdk-17-jdk-headless"
 apt_demo="python3"
 apt_bench="linux-perf redis-server redis-tools sqlite3 zstd ffmpeg openssl"
 apt_kernels="qemu-system-x86 busybox-static cpio libcap2-bin"
@@ -24,7 +25,8 @@ apt_kernels="qemu-system-x86 busybox-static cpio libcap2-bin"
 dnf_build="gcc make clang llvm bpftool libbpf-devel elfutils-libelf-devel elfutils-devel
 	elfutils-debuginfod-client-devel binutils-devel zlib-devel libzstd-devel lz4-devel xz-devel libcap-devel jansson-devel sqlite-devel"
 dnf_test="libcmocka-devel compiler-rt"
-dnf_some="python3 gcc-c++ clang-tools-extra chromium elfutils binutils xz musl-gcc lld zsh fish groff-base rust"
+dnf_some="python3 gcc-c++ clang-tools-extra chromium elfutils binutils xz musl-gcc lld zsh fish groff-base rust
+	java-17-openjdk-devel"
 dnf_demo="python3"
 dnf_bench="perf redis sqlite zstd ffmpeg-free openssl"
 dnf_kernels="qemu-system-x86-core busybox cpio"
@@ -32,14 +34,14 @@ dnf_kernels="qemu-system-x86-core busybox cpio"
 apk_build="gcc make clang llvm bpftool libbpf-dev elfutils-dev binutils-dev zlib-dev zstd-dev lz4-dev xz-dev
 	libcap-dev jansson-dev sqlite-dev musl-dev linux-headers"
 apk_test="cmocka-dev compiler-rt"
-apk_some="python3 g++ clang-extra-tools chromium elfutils binutils xz lld zsh fish groff rust"
+apk_some="python3 g++ clang-extra-tools chromium elfutils binutils xz lld zsh fish groff rust openjdk17-jdk"
 apk_demo="python3"
 apk_bench="perf redis sqlite zstd ffmpeg openssl"
 apk_kernels="qemu-system-x86_64 busybox-static cpio"
 
 pacman_build="gcc make clang llvm bpf libbpf libelf binutils zlib zstd lz4 xz libcap jansson sqlite"
 pacman_test="cmocka compiler-rt"
-pacman_some="python chromium elfutils musl lld zsh fish groff rust"
+pacman_some="python chromium elfutils musl lld zsh fish groff rust jdk17-openjdk"
 pacman_demo="python"
 pacman_bench="perf valkey sqlite zstd ffmpeg openssl"
 pacman_kernels="qemu-system-x86 busybox cpio"
@@ -132,6 +134,7 @@ is_there() {
 	linux-perf | perf) runs perf /usr/lib/linux-tools/*/perf && return ;;
 	rustc | rust) command -v rustc >/dev/null && return ;;
 	python3 | python) command -v python3 >/dev/null && return ;;
+	*openjdk*) (. tests/jfr/jdks.sh; [ -n "$(jdk_of 17)" ]) && return ;;
 	chromium) python3 tests/page/browser.py >/dev/null 2>&1 && return ;;
 	libclang-rt-dev)
 		[ -e "$(clang -print-file-name="libclang_rt.fuzzer-$(uname -m).a" 2>/dev/null)" ] && return

@@ -1,0 +1,243 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
+# JFR recordings for tests and measures: each is made once, by our own load program (tests/jfr/load), and kept in
+# ~/.cache/weft/jfr from run to run. Beside each is NAME.origin: which JVM, with which settings.
+#
+#	tests/jfr/recordings.sh NAME...		prints the path of each, one a line, and makes what is not there yet
+#	tests/jfr/recordings.sh --list		names and what they are; a V is one of 8 11 17 21 25 26
+#
+# Exit 77 when one needs a JDK or an async-profiler that is not here: it is named on stderr and the others are
+# printed all the same. So `small=$(tests/jfr/recordings.sh small17) || skip "..." "no JDK 17 here"`.
+set -u
+cd "$(dirname "$0")/../.." || exit 1
+. tests/jfr/jdks.sh
+export LC_ALL=C.UTF-8 TZ=UTC
+
+LIST='smallV	a file, profile settings, 4 s
+defaultV	a file, default settings, 4 s
+gcV	a file, profile settings, 4 s, most of it details of garbage collections
+chunksV	a file of three chunks
+liveV	a chunk that its JVM was still writing
+killedV	a repository directory, its JVM killed: one finished chunk, one unfinished
+crashV	a file that the JVM wrote while it died of a signal
+cpuV	a file with CPUTimeSample and MethodTrace (25, 26)
+scrubV	a file rewritten by `jfr scrub`: metadata after the checkpoints (21, 25, 26)
+bigV	a file of some 10 MB, profile settings, 70 s
+largeV	40 times bigV, each copy with another start, so that no chunk is there twice
+ap-cpu ap-wall ap-alloc ap-lock ap-nativemem	files of async-profiler, one kind each, 4 s, on JDK 17
+ap-all	a file of async-profiler of four chunks with all kinds, 16 s
+ap-sync	a file of async-profiler with chunks of HotSpot between its own
+ap-live ap-killed	files of async-profiler that were not finished'
+
+sources=$(cat tests/jfr/load/*.java | cksum | cut -d' ' -f1)
+cache=${XDG_CACHE_HOME:-$HOME/.cache}/weft/jfr/$sources
+profiler=${XDG_CACHE_HOME:-$HOME/.cache}/weft/peers/async-profiler/libasyncProfiler.so
+SECONDS_SMALL=4
+SECONDS_BIG=70
+N_COPIES=40
+MISSING=77
+
+say() { echo "recordings: $*" >&2; }
+
+# What is to be made is made here first.
+work=
+jvm=
+clean() {
+	[ -z "$jvm" ] || kill -9 "$jvm" 2>/dev/null
+	[ -z "$work" ] || rm -rf "$work"
+}
+
+# compile VERSION: its classes are in $cache/classes-VERSION
+compile() {
+	[ -d "$cache/classes-$1" ] && return
+	"$jdk/bin/javac" -nowarn -encoding UTF-8 -d "$work/classes" tests/jfr/load/*.java >"$work/log" 2>&1 || {
+		say "JDK $1 cannot compile the load"
+		cat "$work/log" >&2
+		return 1
+	}
+	mv "$work/classes" "$cache/classes-$1"
+}
+
+# All that the JVM sees of an environment, which is in a recording whole: who it is, and what must not get out.
+ENVIRONMENT=(LC_ALL=C.UTF-8 TZ=UTC PATH=/usr/bin:/bin HOME=/nowhere HOSTNAME=orders-7b5f8d4c9b-x2kpq POD_NAME=orders-7b5f8d4c9b-x2kpq
+	OTEL_SERVICE_NAME=orders OTEL_RESOURCE_ATTRIBUTES=service.version=1.2.3,k8s.namespace.name=shop DB_PASSWORD=not-to-be-told)
+
+# load_behind SECONDS KIND OPTIONS...: starts the load program in a JVM with these options; $jvm is its process
+load_behind() {
+	local seconds=$1 kind=$2
+	shift 2
+	mkdir -p "$work/cwd"
+	(cd "$work/cwd" && exec env -i "${ENVIRONMENT[@]}" "$jdk/bin/java" -Xmx64m -XX:+UseG1GC \
+		-XX:FlightRecorderOptions=repository="$work/repository" -Dsecret.token=not-to-be-told "$@" -cp "$cache/classes-$version" Load "$seconds" "$kind") \
+		>"$work/log" 2>&1 &
+	jvm=$!
+}
+
+# The same to its end.
+load() {
+	load_behind "$@"
+	wait "$jvm"
+	jvm=
+}
+
+# Longer than what is to be seen of it.
+endless() { load_behind 60 some "$@"; }
+
+stop_jvm() {
+	kill "-$1" "$jvm" 2>/dev/null
+	wait "$jvm" 2>/dev/null
+	jvm=
+}
+
+# Ends the chunk that is being written: the JVM begins another.
+rotate() {
+	"$jdk/bin/jcmd" "$jvm" JFR.dump name=weft filename="$work/dump.jfr" >"$work/jcmd" 2>&1
+}
+
+RECORD=-XX:StartFlightRecording=name=weft,settings
+
+file_with() {
+	local kind=$1 settings=$2
+	load $SECONDS_SMALL "$kind" "$RECORD=$settings,filename=$work/made"
+}
+
+make_small() { file_with some profile; }
+make_default() { file_with some default; }
+make_gc() { file_with busy profile; }
+
+make_big() { load $SECONDS_BIG busy "$RECORD=profile,filename=$work/made"; }
+
+make_large() {
+	tests/jfr/chunks.py --repeat $N_COPIES "$(tests/jfr/recordings.sh "big$version")" "$work/made"
+}
+
+make_cpu() {
+	file_with some "profile,jdk.CPUTimeSample#enabled=true,jdk.CPUTimeSample#throttle=10ms,jdk.MethodTrace#enabled=true,jdk.MethodTrace#filter=Burn::deep;Burn::threeQuarters,jdk.MethodTiming#enabled=true,jdk.MethodTiming#filter=Burn::oneQuarter"
+}
+
+make_scrub() {
+	"$jdk/bin/jfr" scrub --exclude-events jdk.SystemProcess,jdk.InitialSystemProperty \
+		"$(tests/jfr/recordings.sh "small$version")" "$work/made.jfr" >"$work/log" 2>&1 && mv "$work/made.jfr" "$work/made"
+}
+
+make_chunks() {
+	endless "$RECORD=profile,filename=$work/made"
+	sleep 2
+	rotate && sleep 2 && rotate && sleep 2
+	stop_jvm TERM
+}
+
+make_live() {
+	endless "$RECORD=profile"
+	sleep 4
+	cp "$work"/repository/*/*.jfr "$work/made"
+	stop_jvm KILL
+}
+
+make_killed() {
+	endless "$RECORD=profile"
+	sleep 3
+	rotate && sleep 3
+	stop_jvm KILL
+	mv "$work/repository" "$work/made"
+}
+
+make_crash() {
+	load 4 crash "$RECORD=profile" -XX:-CreateCoredumpOnCrash
+	mv "$work"/cwd/hs_err_pid*.jfr "$work/made"
+}
+
+# profiled SECONDS ARGUMENTS: a load under async-profiler
+profiled() {
+	load "$1" some "-agentpath:$profiler=start,jfr,file=$work/made.jfr,$2" && mv "$work/made.jfr" "$work/made"
+}
+
+make_ap() {
+	case $1 in
+	cpu) profiled $SECONDS_SMALL event=cpu,interval=5ms ;;
+	wall) profiled $SECONDS_SMALL event=wall,interval=20ms ;;
+	alloc) profiled $SECONDS_SMALL alloc=64k,live ;;
+	lock) profiled $SECONDS_SMALL lock=1ms ;;
+	nativemem) profiled $SECONDS_SMALL nativemem=4k ;;
+	all) profiled 16 event=cpu,interval=5ms,wall=20ms,alloc=64k,lock=1ms,nativemem=1k,chunktime=4s ;;
+	sync) profiled 8 event=cpu,interval=5ms,jfrsync=profile ;;
+	live | killed)
+		endless "-agentpath:$profiler=start,jfr,file=$work/made.jfr,event=cpu,interval=5ms"
+		sleep 4
+		[ "$1" = killed ] || cp "$work/made.jfr" "$work/made"
+		stop_jvm KILL
+		[ "$1" = live ] || mv "$work/made.jfr" "$work/made" ;;
+	*) return 2 ;;
+	esac
+}
+
+# Whether the JDK can make it at all.
+is_for() {
+	case $1$2 in
+	cpu8 | cpu11 | cpu17 | cpu21) say "$1$2: CPUTimeSample is there from JDK 25 on" ;;
+	scrub8 | scrub11 | scrub17) say "$1$2: jfr scrub is there from JDK 19 on" ;;
+	*) return 0 ;;
+	esac
+	return 1
+}
+
+write_origin() {
+	{
+		echo "$1: $(sed -n 's/^\(IMPLEMENTOR\|JAVA_VERSION\|JAVA_RUNTIME_VERSION\)=//p' "$jdk/release" | tr '\n' ' ')"
+		case $1 in ap-*) echo "async-profiler: $(cat "$(dirname "$profiler")/version" 2>/dev/null)" ;; esac
+		echo "load: tests/jfr/load, checksum $sources"
+		declare -f "make_$2" | sed 's/^/    /'
+	} >"$work/origin"
+}
+
+# make NAME KIND VERSION: the path, once it is there
+make() {
+	local name=$1 kind=$2 path=$cache/$1.jfr
+	version=$3
+	case $kind in killed) path=$cache/$name ;; esac
+	[ "$kind" != ap ] || [ -f "$profiler" ] || { say "$name: no async-profiler here"; return $MISSING; }
+	is_for "$kind" "$version" || return $MISSING
+	if [ ! -e "$path" ]; then
+		jdk=$(jdk_of "$version")
+		[ -n "$jdk" ] || { say "$name: no JDK $version here"; return $MISSING; }
+		work=$(mktemp -d "$cache/making.XXXXXX")
+		compile "$version" && "make_$kind" "${name#ap-}"
+		if [ ! -s "$work/made" ]; then
+			say "$name could not be made:"
+			tail -n 5 "$work/log" >&2
+			return 1
+		fi
+		write_origin "$name" "$kind"
+		mv "$work/origin" "$cache/$name.origin"
+		mv "$work/made" "$path"
+		rm -rf "$work"
+	fi
+	echo "$path"
+}
+
+# What two tests ask for at the same time is made once.
+make_alone() {
+	(
+		trap clean EXIT
+		flock 9
+		make "$@" 9>&-
+	) 9>"$cache/$1.lock"
+}
+
+if [ "${1:---list}" = --list ]; then
+	echo "$LIST"
+	exit
+fi
+mkdir -p "$cache"
+worst=0
+for name in "$@"; do
+	case $name in
+	ap-*) make_alone "$name" ap 17 ;;
+	small* | default* | gc* | chunks* | live* | killed* | crash* | cpu* | scrub* | big* | large*)
+		make_alone "$name" "${name%%[0-9]*}" "${name##*[a-z]}" ;;
+	*) say "no recording is called $name; see --list"; exit 2 ;;
+	esac
+	status=$?
+	[ $status -le $worst ] || [ $worst = 1 ] || worst=$status
+done
+exit $worst
