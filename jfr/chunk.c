@@ -1,0 +1,333 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "jfr/chunk.h"
+
+#include <errno.h>
+#include <stdlib.h>
+
+#include "core/array.h"
+#include "core/hurry.h"
+#include "core/reader.h"
+#include "jfr/constants.h"
+#include "jfr/resync.h"
+#include "jfr/window.h"
+#include "jfr/wire.h"
+
+#define MAX_MARKS (1 << 22)   /* 32 MB; a JVM writes three a second */
+#define MAX_DAMAGES 1000      /* that are told apart; what comes then is added to the last */
+#define HEAD_MAX (2 * WIRE_VARINT_MAX)
+
+#define TYPE_METADATA 0
+#define TYPE_CONSTANTS 1
+
+struct chunk *chunk_new(struct window *w, uint64_t at, const struct chunk_header *h)
+{
+	struct chunk *c = calloc(1, sizeof(*c));
+
+	if (!c)
+		return NULL;
+	c->window = w;
+	c->at = at;
+	c->header = *h;
+	c->loaded_to = CHUNK_HEADER_LEN;
+	return c;
+}
+
+void chunk_free(struct chunk *c)
+{
+	if (!c)
+		return;
+	constants_free(c->constants);
+	event_types_free(c->plain);
+	metadata_unref(c->metadata);
+	free(c->marks);
+	free(c->damages);
+	free(c->event);
+	free(c);
+}
+
+int chunk_note(struct chunk *c, uint64_t from, uint64_t to, const char *what)
+{
+	struct damage *last = c->n_damages ? &c->damages[c->n_damages - 1] : NULL;
+	uint64_t at = c->at + from, len = to - from;
+
+	if (last && last->at + last->len >= at && at >= last->at) {
+		if (at + len > last->at + last->len)
+			last->len = at + len - last->at;
+		return 0;
+	}
+	if (c->n_damages >= MAX_DAMAGES) {
+		last->len += len;
+		return 0;
+	}
+	if (ARRAY_RESERVE(c->damages, c->damages_cap, c->n_damages))
+		return -ENOMEM;
+	c->damages[c->n_damages++] = (struct damage){ .at = at, .len = len, .what = what };
+	return 0;
+}
+
+static int add_mark(struct chunk *c, uint64_t at)
+{
+	if (c->n_marks >= MAX_MARKS)
+		return -E2BIG;
+	if (ARRAY_RESERVE(c->marks, c->marks_cap, c->n_marks))
+		return -ENOMEM;
+	c->marks[c->n_marks++] = at;
+	return 0;
+}
+
+int chunk_head(struct chunk *c, uint64_t at, uint64_t to, uint64_t *size, uint64_t *type)
+{
+	const uint8_t *bytes;
+	struct reader r;
+	size_t len;
+	int err = window_read(c->window, c->at + at, HEAD_MAX, &bytes, &len);
+
+	if (err)
+		return err;
+	reader_init(&r, bytes, len < HEAD_MAX ? len : HEAD_MAX);
+	*size = wire_varint(&r, "event size");
+	*type = wire_varint(&r, "event type");
+	if (reader_error(&r) || at >= to || *size > to - at || *size <= reader_offset(&r))
+		return -EBADMSG;
+	return 0;
+}
+
+int chunk_event(struct chunk *c, uint64_t at, uint64_t size, const uint8_t **bytes)
+{
+	size_t got;
+	int err;
+
+	if (size > WINDOW_MAX)
+		return -E2BIG;
+	if (size > c->event_cap) {
+		uint8_t *event = realloc(c->event, size);
+
+		if (!event)
+			return -ENOMEM;
+		c->event = event;
+		c->event_cap = size;
+	}
+	err = window_peek(c->window, c->at + at, c->event, size, &got);
+	*bytes = c->event;
+	return err ? err : got < size ? -EBADMSG : 0;
+}
+
+/* The bytes of a whole event of a type, which is read by itself. */
+static int event_at(struct chunk *c, uint64_t at, uint64_t to, uint64_t want_type,
+		    struct reader *r)
+{
+	uint8_t head[HEAD_MAX];
+	uint64_t size, type;
+	const uint8_t *bytes;
+	size_t len;
+	int err = window_peek(c->window, c->at + at, head, sizeof(head), &len);
+
+	if (err)
+		return err;
+	reader_init(r, head, len);
+	size = wire_varint(r, "event size");
+	type = wire_varint(r, "event type");
+	if (reader_error(r) || at >= to || size > to - at || size <= reader_offset(r) ||
+	    type != want_type)
+		return -EBADMSG;
+	err = chunk_event(c, at, size, &bytes);
+	if (err)
+		return err == -E2BIG ? -EBADMSG : err;
+	reader_init(r, bytes, size);
+	return 0;
+}
+
+static int use_metadata(struct chunk *c, struct metadata *m)
+{
+	if (c->constants) {
+		int err = constants_update(c->constants, m);
+
+		if (err)
+			return err;
+	} else {
+		c->constants = constants_new(m);
+		if (!c->constants)
+			return -ENOMEM;
+	}
+	metadata_ref(m);
+	metadata_unref(c->metadata);
+	c->metadata = m;
+	return 0;
+}
+
+static int load_metadata(struct chunk *c, uint64_t at, uint64_t to, struct metadata *known)
+{
+	struct metadata *m = NULL;
+	const char *what;
+	struct reader r;
+	uint64_t where;
+	int err = event_at(c, at, to, TYPE_METADATA, &r);
+
+	if (err)
+		return err;
+	if (c->metadata && metadata_is(c->metadata, r.start, reader_left(&r)))
+		return 0;
+	if (known && metadata_is(known, r.start, reader_left(&r)))
+		m = metadata_ref(known);
+	if (!m)
+		m = metadata_parse(r.start, reader_left(&r), &err, &what, &where);
+	if (!m)
+		return err == -E2BIG ? -EBADMSG : err;
+	err = use_metadata(c, m);
+	metadata_unref(m);
+	return err;
+}
+
+static void skip_head(struct reader *r)
+{
+	wire_skip_varint(r, "event size");
+	wire_skip_varint(r, "event type");
+}
+
+/* What a damaged checkpoint has before the damage is kept. */
+static int load_constants(struct chunk *c, uint64_t at, uint64_t to, int64_t *delta)
+{
+	uint64_t size;
+	struct reader r, ahead;
+	int err = event_at(c, at, to, TYPE_CONSTANTS, &r);
+
+	if (err)
+		return err;
+	size = reader_left(&r);
+	skip_head(&r);
+	ahead = r;
+	wire_skip_varint(&ahead, "start time");
+	wire_skip_varint(&ahead, "duration");
+	*delta = (int64_t)wire_varint(&ahead, "delta");
+	err = constants_add(c->constants, &r);
+	if (err == -EBADMSG || err == -E2BIG)
+		return chunk_note(c, at + r.where, at + size, r.what);
+	return err;
+}
+
+/* Back from one checkpoint to the one before it, by their deltas; marks come out descending. */
+static int follow_chain(struct chunk *c, uint64_t at, uint64_t from, uint64_t to)
+{
+	for (;;) {
+		int64_t delta = 0;
+		int err = load_constants(c, at, to, &delta);
+
+		if (!err)
+			err = add_mark(c, at);
+		if (err)
+			return err;
+		if (!delta)
+			return 0;
+		if (delta > 0 || delta == INT64_MIN || (uint64_t)-delta > at - CHUNK_HEADER_LEN)
+			return -EBADMSG;
+		at -= (uint64_t)-delta;
+		if (at < from)
+			return 0;
+	}
+}
+
+static void reverse(uint64_t *array, size_t n)
+{
+	for (size_t i = 0; i < n / 2; i++) {
+		uint64_t t = array[i];
+
+		array[i] = array[n - 1 - i];
+		array[n - 1 - i] = t;
+	}
+}
+
+int chunk_load(struct chunk *c, uint64_t to, struct metadata *known)
+{
+	const struct chunk_header *h = &c->header;
+	size_t first = c->n_marks;
+	int err;
+
+	if (h->metadata_at < CHUNK_HEADER_LEN || h->metadata_at >= to ||
+	    h->constants_at < CHUNK_HEADER_LEN || h->constants_at >= to)
+		return -EBADMSG;
+	err = load_metadata(c, h->metadata_at, to, known);
+	if (!err && h->constants_at >= c->loaded_to)
+		err = follow_chain(c, h->constants_at, c->loaded_to, to);
+	if (err) {
+		c->n_marks = first;
+		return err;
+	}
+	reverse(c->marks + first, c->n_marks - first);
+	c->loaded_to = to;
+	return 0;
+}
+
+static int load_marked(struct chunk *c, uint64_t to)
+{
+	int64_t delta;
+	int err = 0;
+
+	for (size_t i = 0; i < c->n_marks && !err; i++)
+		err = load_constants(c, c->marks[i], to, &delta);
+	return err;
+}
+
+/* One event of a scan: remembers where checkpoints are, takes the metadata at once. */
+static int scan_event(struct chunk *c, uint64_t at, uint64_t to, uint64_t type,
+		      struct metadata *known)
+{
+	int err;
+
+	if (type == TYPE_CONSTANTS)
+		return add_mark(c, at);
+	if (type != TYPE_METADATA)
+		return 0;
+	err = load_metadata(c, at, to, known);
+	return err == -EBADMSG ? 0 : err;
+}
+
+static int scan_run(struct chunk *c, uint64_t *at, uint64_t to, struct metadata *known)
+{
+	while (*at < to) {
+		uint64_t size, type;
+		int err = chunk_head(c, *at, to, &size, &type);
+
+		if (!err)
+			err = scan_event(c, *at, to, type, known);
+		if (err)
+			return err;
+		*at += size;
+		if (hurry_is_on())
+			return -EINTR;
+	}
+	return 0;
+}
+
+int chunk_scan(struct chunk *c, uint64_t to, struct metadata *known)
+{
+	const struct chunk_header *h = &c->header;
+	uint64_t at = CHUNK_HEADER_LEN;
+	int err = 0;
+
+	c->is_scanned = true;
+	c->n_marks = 0;
+	if (h->metadata_at >= CHUNK_HEADER_LEN && h->metadata_at < to)
+		err = load_metadata(c, h->metadata_at, to, known);
+	if (err && err != -EBADMSG)
+		return err;
+	while (at < to) {
+		err = scan_run(c, &at, to, known);
+		if (err && err != -EBADMSG)
+			return err;
+		if (err && (!c->metadata || resync(c, &at, to)))
+			break;
+	}
+	if (!c->metadata)
+		return -EBADMSG;
+	err = load_marked(c, to);
+	if (!err)
+		c->loaded_to = to;
+	return err;
+}
+
+int chunk_assume(struct chunk *c, struct metadata *m, uint64_t to)
+{
+	int err = use_metadata(c, m);
+
+	return err ? err : load_marked(c, to);
+}

@@ -1,0 +1,109 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "jfr/chunk_header.h"
+
+#include <errno.h>
+#include <string.h>
+
+#include "core/clock.h"
+#include "core/reader.h"
+
+#define FLAG_COMPRESSED 1 /* integers are varints */
+#define FLAG_FINAL 2
+
+static const char magic[4] = { 'F', 'L', 'R', '\0' };
+
+bool chunk_header_sniff(const void *head, size_t len)
+{
+	return len >= sizeof(magic) && !memcmp(head, magic, sizeof(magic));
+}
+
+static int check_version(const struct chunk_header *h, unsigned int flags, const char **what)
+{
+	if (h->major == 0) {
+		*what = "a recording of Oracle's JDK 7 or 8 (version 0.9), a format of its own";
+		return -ENOTSUP;
+	}
+	if (h->major > 2) {
+		*what = "a version that is newer than 2";
+		return -ENOTSUP;
+	}
+	if (!(flags & FLAG_COMPRESSED)) {
+		*what = "integers of fixed width, which no JVM writes";
+		return -ENOTSUP;
+	}
+	return 0;
+}
+
+int chunk_header_parse(const void *bytes, size_t len, struct chunk_header *h, const char **what)
+{
+	struct chunk_header got = { 0 };
+	struct reader r;
+	const void *m;
+	unsigned int flags;
+	int err;
+
+	reader_init(&r, bytes, len);
+	m = reader_bytes(&r, sizeof(magic), "magic");
+	if (!m || memcmp(m, magic, sizeof(magic))) {
+		*what = "no chunk begins here";
+		return -EBADMSG;
+	}
+	got.major = reader_u16_be(&r, "major");
+	got.minor = reader_u16_be(&r, "minor");
+	got.size = reader_u64_be(&r, "chunk size");
+	got.constants_at = reader_u64_be(&r, "constant pool offset");
+	got.metadata_at = reader_u64_be(&r, "metadata offset");
+	got.start_ns = (int64_t)reader_u64_be(&r, "start time");
+	got.duration_ns = reader_u64_be(&r, "duration");
+	got.start_ticks = (int64_t)reader_u64_be(&r, "start ticks");
+	got.ticks_per_s = reader_u64_be(&r, "ticks per second");
+	got.state = reader_u8(&r, "state");
+	reader_skip(&r, 1, "padding");
+	flags = reader_u16_be(&r, "flags");
+	if (reader_error(&r)) {
+		*what = "the header of the chunk is cut off";
+		return -EBADMSG;
+	}
+	err = check_version(&got, flags, what);
+	if (err)
+		return err;
+	got.is_final = flags & FLAG_FINAL;
+	got.is_frequency_guess = !got.ticks_per_s || got.ticks_per_s > INT64_MAX;
+	if (got.is_frequency_guess)
+		got.ticks_per_s = NS_PER_S;
+	*h = got;
+	return 0;
+}
+
+static bool is_inside(uint64_t offset, uint64_t size)
+{
+	return offset >= CHUNK_HEADER_LEN && offset < size;
+}
+
+bool chunk_header_is_whole(const struct chunk_header *h, uint64_t available)
+{
+	return h->state == CHUNK_COMPLETE && h->size <= available &&
+	       is_inside(h->constants_at, h->size) && is_inside(h->metadata_at, h->size);
+}
+
+bool chunk_header_is_open(const struct chunk_header *h)
+{
+	return h->size == CHUNK_UNFINISHED_SIZE && !h->constants_at && !h->metadata_at;
+}
+
+static int64_t clamp(__int128 n)
+{
+	return n > INT64_MAX ? INT64_MAX : n < INT64_MIN ? INT64_MIN : (int64_t)n;
+}
+
+int64_t chunk_header_time_ns(const struct chunk_header *h, int64_t ticks)
+{
+	__int128 passed = (__int128)ticks - h->start_ticks;
+
+	return clamp(h->start_ns + passed * NS_PER_S / (__int128)h->ticks_per_s);
+}
+
+int64_t chunk_header_duration_ns(const struct chunk_header *h, int64_t ticks)
+{
+	return clamp((__int128)ticks * NS_PER_S / (__int128)h->ticks_per_s);
+}

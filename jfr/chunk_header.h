@@ -1,0 +1,53 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The first 68 bytes of a chunk of a JFR recording: big endian and never compressed, as HotSpot's
+ * jfrChunkHeader writes them. There is no specification; what is relied on was seen in recordings
+ * of JDK 11 to 25, async-profiler and others (docs/jfr.md).
+ */
+#ifndef JFR_CHUNK_HEADER_H
+#define JFR_CHUNK_HEADER_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#define CHUNK_HEADER_LEN 68
+/* What async-profiler writes as the size of a chunk it has not finished. */
+#define CHUNK_UNFINISHED_SIZE ((uint64_t)1 << 30)
+
+enum chunk_state {
+	CHUNK_COMPLETE = 0,   /* 1 to 254: its JVM still writes, or died */
+	CHUNK_CHANGING = 255, /* the header is being written right now */
+};
+
+struct chunk_header {
+	uint16_t major, minor;
+	uint64_t size;			     /* with the header */
+	uint64_t constants_at, metadata_at; /* from the chunk's start; 0: none yet */
+	int64_t start_ns;		     /* unix time of start_ticks */
+	uint64_t duration_ns;
+	int64_t start_ticks;
+	uint64_t ticks_per_s;	 /* never 0 */
+	bool is_frequency_guess; /* the header had none */
+	bool is_final;		 /* the JVM's last chunk */
+	uint8_t state;		 /* enum chunk_state */
+};
+
+/* Are these the first bytes of a recording, of whatever version? */
+bool chunk_header_sniff(const void *head, size_t len);
+/*
+ * 0; -EBADMSG: these bytes are no header; -ENOTSUP: a version or an encoding that nobody writes
+ * any more. *what says which, for people. Sizes and offsets are as written: chunk_header_is_whole()
+ * checks them.
+ */
+int chunk_header_parse(const void *bytes, size_t len, struct chunk_header *h, const char **what);
+/* Is the chunk finished and do its offsets lie in it, when so many bytes are there? */
+bool chunk_header_is_whole(const struct chunk_header *h, uint64_t available);
+/* Has it no size yet (async-profiler), or no flush (a JVM that just began)? */
+bool chunk_header_is_open(const struct chunk_header *h);
+
+/* Ticks to time; what does not fit in 64 bits is the nearest that does. */
+int64_t chunk_header_time_ns(const struct chunk_header *h, int64_t ticks);
+int64_t chunk_header_duration_ns(const struct chunk_header *h, int64_t ticks);
+
+#endif

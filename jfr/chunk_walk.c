@@ -1,0 +1,285 @@
+// SPDX-License-Identifier: Apache-2.0
+/*
+ * From event to event through a chunk. The way there is one load that depends on another for each
+ * event, so this is what bounds the speed: some ten events are walked over for each one that
+ * somebody wants. Events are visited when the part of the way they lie on was found to be sound:
+ * it ended where the next checkpoint begins, or at the end of what is in memory.
+ */
+#include <errno.h>
+#include <stdlib.h>
+
+#include "core/hurry.h"
+#include "core/reader.h"
+#include "core/scoped.h"
+#include "jfr/chunk.h"
+#include "jfr/resync.h"
+#include "jfr/window.h"
+#include "jfr/wire.h"
+
+#define HEAD_MAX (2 * WIRE_VARINT_MAX)
+#define MAX_WANTED 4096 /* events that wait for the end of their part */
+#define SOUND_RUN 64	/* events behind damage after which nothing is suspected any more */
+#define N_OWN_TYPES 2	/* ids of metadata and checkpoints */
+
+struct walk {
+	struct chunk *c;
+	struct event_types *types;
+	const struct event_visitor *visitor;
+	uint64_t at, to;
+	size_t mark; /* the first one behind `at` */
+	struct event wanted[MAX_WANTED];
+	size_t n_wanted;
+};
+
+/* A stretch of events in the window. */
+struct part {
+	const uint8_t *start, *end; /* of what is in memory */
+	uint64_t at;		    /* of start, in the chunk */
+	uint64_t limit;		    /* no event goes beyond, in the chunk */
+};
+
+static uint64_t next_limit(struct walk *w)
+{
+	const struct chunk *c = w->c;
+
+	while (w->mark < c->n_marks && c->marks[w->mark] <= w->at)
+		w->mark++;
+	return w->mark < c->n_marks && c->marks[w->mark] < w->to ? c->marks[w->mark] : w->to;
+}
+
+/* Moves *pos behind size and type, which reads as 0, 0 where the bytes end. */
+static uint64_t read_head(const struct part *p, const uint8_t **pos, uint64_t *type)
+{
+	uint64_t size;
+	struct reader r;
+
+	if (p->end - *pos >= HEAD_MAX) {
+		size = wire_varint_here(pos);
+		*type = wire_varint_here(pos);
+		return size;
+	}
+	reader_init(&r, *pos, (size_t)(p->end - *pos));
+	size = wire_varint(&r, "event size");
+	*type = wire_varint(&r, "event type");
+	*pos = r.pos;
+	return reader_error(&r) ? 0 : size;
+}
+
+static void count(struct walk *w, struct event_type *row, uint64_t type, uint64_t size,
+		  uint64_t sign)
+{
+	if (type < N_OWN_TYPES) {
+		w->c->counts[type] += sign;
+		w->c->sizes[type] += sign * size;
+	} else if (row) {
+		row->count += sign;
+		row->bytes += sign * size;
+	} else {
+		w->c->n_unknown += sign;
+	}
+}
+
+/* Takes back what was counted from one offset in the part up to another. */
+static void uncount(struct walk *w, const struct part *p, uint64_t from, uint64_t to)
+{
+	while (from < to) {
+		const uint8_t *pos = p->start + from;
+		uint64_t type, size = read_head(p, &pos, &type);
+
+		count(w, event_types_find(w->types, type), type, size, (uint64_t)-1);
+		if (!size || size > to - from)
+			return;
+		from += size;
+	}
+}
+
+static bool wants(struct walk *w, const struct part *p, struct event_type *row,
+		  const uint8_t *start, const uint8_t *fields, uint64_t size)
+{
+	struct event *e = &w->wanted[w->n_wanted];
+
+	if (size > (uint64_t)(p->end - start))
+		return false;
+	*e = (struct event){
+		.type = row,
+		.at = w->c->at + p->at + (uint64_t)(start - p->start),
+		.size = (uint32_t)size,
+		.fields = fields,
+		.fields_len = (size_t)(start + size - fields),
+	};
+	w->n_wanted++;
+	return true;
+}
+
+/*
+ * Collects what is wanted of a part. Returns how far it went, which is behind the window when an
+ * event that nobody wants goes on there. *is_sound: nothing speaks against what it saw.
+ */
+static uint64_t collect(struct walk *w, const struct part *p, bool *is_sound)
+{
+	uint64_t left = p->limit - p->at, size;
+	const uint8_t *pos = p->start;
+
+	*is_sound = true;
+	while (pos < p->end && w->n_wanted < MAX_WANTED) {
+		const uint8_t *fields = pos;
+		struct event_type *row;
+		uint64_t type;
+
+		if (p->end - pos < HEAD_MAX && left > (uint64_t)(p->end - pos))
+			break; /* its head may go on behind the window */
+		size = read_head(p, &fields, &type);
+		*is_sound = size > (uint64_t)(fields - pos) && size <= left;
+		if (!*is_sound)
+			break;
+		row = type < N_OWN_TYPES ? NULL : event_types_find(w->types, type);
+		if (row && row->binding && !wants(w, p, row, pos, fields, size))
+			break;
+		count(w, row, type, size, 1);
+		left -= size;
+		if (size > (uint64_t)(p->end - pos))
+			break;
+		pos += size;
+	}
+	return p->limit - p->at - left;
+}
+
+static int visit(struct walk *w, const struct event *e)
+{
+	return w->visitor->event(w->visitor->ctx, w->c, e);
+}
+
+/* An event by itself: too large for the window, or behind damage. */
+static int visit_alone(struct walk *w, uint64_t at, uint64_t size)
+{
+	struct event e = { .at = w->c->at + at, .size = (uint32_t)size };
+	const uint8_t *bytes;
+	struct reader r;
+	uint64_t type;
+	int err = size > UINT32_MAX ? -E2BIG : chunk_event(w->c, at, size, &bytes);
+
+	if (err == -E2BIG)
+		return chunk_note(w->c, at, at + size, "an event larger than weft reads");
+	if (err)
+		return err;
+	reader_init(&r, bytes, size);
+	wire_skip_varint(&r, "event size");
+	type = wire_varint(&r, "event type");
+	e.type = type < N_OWN_TYPES ? NULL : event_types_find(w->types, type);
+	count(w, e.type, type, size, 1);
+	if (!e.type || !e.type->binding)
+		return 0;
+	e.fields = r.pos;
+	e.fields_len = reader_left(&r);
+	err = visit(w, &e);
+	return err == -EBADMSG ? chunk_note(w->c, at, at + size, "an event that is damaged") : err;
+}
+
+/* The one event at w->at, of which it is not sure that it is one. */
+static int step_with_care(struct walk *w, uint64_t limit, unsigned int *n_sound)
+{
+	bool is_marked = limit < w->to;
+	uint64_t size, type;
+	int err;
+
+	if (resync_is_event(w->c, w->at, limit, &size)) {
+		++*n_sound;
+		err = visit_alone(w, w->at, size);
+		w->at += size;
+		return err;
+	}
+	*n_sound = 0;
+	err = chunk_head(w->c, w->at, limit, &size, &type);
+	if (err && err != -EBADMSG)
+		return err;
+	if (err || !(w->at + size == limit ? is_marked
+					   : resync_is_run(w->c, w->at + size, limit, is_marked)))
+		return resync(w->c, &w->at, limit);
+	if (type >= N_OWN_TYPES && !event_types_find(w->types, type))
+		w->c->n_unknown++;
+	else
+		err = chunk_note(w->c, w->at, w->at + size, "an event that is damaged");
+	w->at += size;
+	return err;
+}
+
+/* From w->at on, until a mark or many sound events say that all is well again. */
+static int walk_with_care(struct walk *w, uint64_t limit)
+{
+	unsigned int n_sound = 0;
+	int err = 0;
+
+	while (!err && w->at < limit && n_sound < SOUND_RUN)
+		err = hurry_is_on() ? -EINTR : step_with_care(w, limit, &n_sound);
+	return err;
+}
+
+/* Visits what was collected. An event that is damaged is where care begins. */
+static int visit_wanted(struct walk *w, const struct part *p, uint64_t went)
+{
+	for (size_t i = 0; i < w->n_wanted; i++) {
+		const struct event *e = &w->wanted[i];
+		uint64_t at = e->at - w->c->at;
+		int err = visit(w, e);
+
+		if (err != -EBADMSG && err)
+			return err;
+		if (err) {
+			uncount(w, p, at - p->at, went);
+			w->at = at;
+			return walk_with_care(w, p->limit);
+		}
+	}
+	w->at = p->at + went;
+	return 0;
+}
+
+static int walk_part(struct walk *w)
+{
+	struct part p = { .at = w->at, .limit = next_limit(w) };
+	uint64_t went;
+	bool is_sound;
+	size_t len;
+	int err = window_read(w->c->window, w->c->at + w->at, HEAD_MAX, &p.start, &len);
+
+	if (err)
+		return err;
+	if (!len)
+		return chunk_note(w->c, w->at, w->to, "the file became shorter") ?: -ENODATA;
+	p.end = p.start + (len < p.limit - p.at ? len : p.limit - p.at);
+	w->n_wanted = 0;
+	went = collect(w, &p, &is_sound);
+	if (!is_sound) {
+		uncount(w, &p, 0, went);
+		return walk_with_care(w, p.limit);
+	}
+	if (!went) { /* not even one event fits into the window */
+		uint64_t size, type;
+
+		err = chunk_head(w->c, w->at, p.limit, &size, &type);
+		if (err)
+			return err == -EBADMSG ? walk_with_care(w, p.limit) : err;
+		err = visit_alone(w, w->at, size);
+		w->at += size;
+		return err;
+	}
+	return visit_wanted(w, &p, went);
+}
+
+int chunk_walk(struct chunk *c, struct event_types *types, uint64_t from, uint64_t to)
+{
+	SCOPED(free) struct walk *w = malloc(sizeof(*w));
+	int err = 0;
+
+	if (!w)
+		return -ENOMEM;
+	w->c = c;
+	w->types = types;
+	w->visitor = event_types_visitor(types);
+	w->at = from;
+	w->to = to;
+	w->mark = 0;
+	while (!err && w->at < to)
+		err = hurry_is_on() ? -EINTR : walk_part(w);
+	return err == -ENODATA ? 0 : err;
+}

@@ -1,0 +1,249 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "jfr/constants.h"
+
+#include <errno.h>
+#include <stdbool.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "core/arena.h"
+#include "core/array.h"
+#include "jfr/layout.h"
+#include "jfr/wire.h"
+
+#define FIRST_SLOTS 64	   /* of a pool's hash; a power of two */
+#define MAX_POOLS 1024	   /* types that have constants; JDK 25 has 30 */
+#define MIN_CONSTANT_LEN 1 /* a key; a type without fields has no value */
+
+struct pool {
+	uint64_t type_id;
+	struct layout *layout;
+	struct constant *constants; /* in the order in which they came */
+	uint32_t *slots;	    /* index + 1; 0: free */
+	size_t n, cap, n_slots;
+	bool is_of_headers; /* copies of the chunk's header, all under one key */
+};
+
+struct constants {
+	struct metadata *metadata;
+	struct arena arena;
+	struct pool **pools; /* they stay where they are */
+	size_t n_pools, cap;
+};
+
+struct constants *constants_new(struct metadata *m)
+{
+	struct constants *c = calloc(1, sizeof(*c));
+
+	if (c)
+		c->metadata = metadata_ref(m);
+	return c;
+}
+
+static void pool_free(struct pool *p)
+{
+	if (!p)
+		return;
+	layout_free(p->layout);
+	free(p->constants);
+	free(p->slots);
+	free(p);
+}
+
+void constants_free(struct constants *c)
+{
+	if (!c)
+		return;
+	for (size_t i = 0; i < c->n_pools; i++)
+		pool_free(c->pools[i]);
+	free(c->pools);
+	arena_deinit(&c->arena);
+	metadata_unref(c->metadata);
+	free(c);
+}
+
+const struct metadata *constants_metadata(const struct constants *c)
+{
+	return c->metadata;
+}
+
+/* Layouts that were made of the older one point into it. */
+int constants_update(struct constants *c, struct metadata *m)
+{
+	for (size_t i = 0; i < c->n_pools; i++) {
+		struct pool *p = c->pools[i];
+		const struct jfr_type *type = metadata_by_id(m, p->type_id);
+		int err = -EBADMSG;
+		struct layout *layout = type ? layout_new(type, &err) : NULL;
+
+		if (!layout)
+			return err;
+		layout_free(p->layout);
+		p->layout = layout;
+	}
+	metadata_ref(m);
+	metadata_unref(c->metadata);
+	c->metadata = m;
+	return 0;
+}
+
+size_t constants_memory(const struct constants *c)
+{
+	size_t sum = c->arena.memory;
+
+	for (size_t i = 0; i < c->n_pools; i++)
+		sum += c->pools[i]->cap * sizeof(struct constant) +
+		       c->pools[i]->n_slots * sizeof(uint32_t);
+	return sum;
+}
+
+struct pool *constants_pool(struct constants *c, uint64_t type_id)
+{
+	for (size_t i = 0; i < c->n_pools; i++)
+		if (c->pools[i]->type_id == type_id)
+			return c->pools[i];
+	return NULL;
+}
+
+const struct layout *pool_layout(const struct pool *pool)
+{
+	return pool->layout;
+}
+
+static size_t slot_of(const struct pool *p, int64_t key)
+{
+	uint64_t hash = (uint64_t)key * UINT64_C(0x9e3779b97f4a7c15);
+	size_t mask = p->n_slots - 1;
+	size_t i = (size_t)(hash >> 32) & mask;
+
+	while (p->slots[i] && p->constants[p->slots[i] - 1].key != key)
+		i = (i + 1) & mask;
+	return i;
+}
+
+struct constant *pool_find(struct pool *pool, int64_t key)
+{
+	uint32_t index = pool && pool->n_slots ? pool->slots[slot_of(pool, key)] : 0;
+
+	return index ? &pool->constants[index - 1] : NULL;
+}
+
+static int grow_slots(struct pool *p)
+{
+	size_t n_slots = p->n_slots ? p->n_slots * 2 : FIRST_SLOTS;
+	uint32_t *slots = calloc(n_slots, sizeof(*slots));
+
+	if (!slots)
+		return -ENOMEM;
+	free(p->slots);
+	p->slots = slots;
+	p->n_slots = n_slots;
+	for (size_t i = 0; i < p->n; i++)
+		p->slots[slot_of(p, p->constants[i].key)] = (uint32_t)i + 1;
+	return 0;
+}
+
+static int pool_add(struct pool *p, struct arena *arena, int64_t key, const uint8_t *bytes,
+		    size_t len)
+{
+	struct constant *constant;
+	size_t slot;
+	int err;
+
+	if (p->n >= UINT32_MAX - 1 || len > UINT32_MAX)
+		return -E2BIG;
+	if (2 * (p->n + 1) > p->n_slots && grow_slots(p))
+		return -ENOMEM;
+	slot = slot_of(p, key);
+	if (p->slots[slot])
+		return 0;
+	err = ARRAY_RESERVE(p->constants, p->cap, p->n);
+	if (err)
+		return err;
+	constant = &p->constants[p->n];
+	*constant = (struct constant){
+		.key = key,
+		.bytes = arena_copy(arena, bytes, len),
+		.len = (uint32_t)len,
+	};
+	if (!constant->bytes)
+		return -ENOMEM;
+	p->slots[slot] = (uint32_t)++p->n;
+	return 0;
+}
+
+static struct pool *pool_make(struct constants *c, uint64_t type_id, int *err)
+{
+	const struct jfr_type *type = metadata_by_id(c->metadata, type_id);
+	struct pool *p = constants_pool(c, type_id);
+
+	*err = 0;
+	if (p)
+		return p;
+	*err = !type ? -EBADMSG : c->n_pools >= MAX_POOLS ? -E2BIG : 0;
+	if (!*err)
+		*err = ARRAY_RESERVE(c->pools, c->cap, c->n_pools);
+	if (*err)
+		return NULL;
+	p = calloc(1, sizeof(*p));
+	*err = -ENOMEM;
+	if (!p)
+		return NULL;
+	p->type_id = type_id;
+	p->is_of_headers = !strcmp(type->name, "jdk.types.ChunkHeader");
+	p->layout = layout_new(type, err);
+	if (!p->layout) {
+		pool_free(p);
+		return NULL;
+	}
+	c->pools[c->n_pools++] = p;
+	return p;
+}
+
+static void add_pool(struct constants *c, struct reader *r)
+{
+	uint64_t type_id = wire_varint(r, "type of constants");
+	uint64_t n = wire_varint(r, "number of constants");
+	int err = 0;
+	struct pool *p;
+
+	if (n > reader_left(r) / MIN_CONSTANT_LEN)
+		reader_fail(r, -EBADMSG, "number of constants");
+	if (reader_error(r) || !n)
+		return;
+	p = pool_make(c, type_id, &err);
+	if (err)
+		reader_fail(r, err, "constants of a type that is not described");
+	for (uint64_t i = 0; i < n && !reader_error(r); i++) {
+		int64_t key = (int64_t)wire_varint(r, "constant's key");
+		const uint8_t *start = r->pos;
+
+		layout_skip(p->layout, r);
+		if (reader_error(r) || p->is_of_headers)
+			continue;
+		err = pool_add(p, &c->arena, key, start, (size_t)(r->pos - start));
+		if (err)
+			reader_fail(r, err, "constants");
+	}
+}
+
+int constants_add(struct constants *c, struct reader *r)
+{
+	static const char *const fields[] = { "start time", "duration", "delta" };
+	uint64_t n;
+
+	for (size_t i = 0; i < sizeof(fields) / sizeof(fields[0]); i++)
+		wire_skip_varint(r, fields[i]);
+	wire_skip_varint(r, "type of checkpoint");
+	n = wire_varint(r, "number of pools");
+	for (uint64_t i = 0; i < n && !reader_error(r); i++)
+		add_pool(c, r);
+	return reader_error(r);
+}
+
+void constants_forget(struct constants *c)
+{
+	for (size_t i = 0; i < c->n_pools; i++)
+		for (size_t j = 0; j < c->pools[i]->n; j++)
+			c->pools[i]->constants[j].memo = 0;
+}

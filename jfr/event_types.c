@@ -1,0 +1,119 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "jfr/event_types.h"
+
+#include <stdlib.h>
+
+#include "jfr/layout.h"
+
+#define DENSE_IDS 4096 /* ids below this need no search; JVMs give out some hundreds */
+
+struct event_types {
+	struct metadata *metadata;
+	const struct event_visitor *visitor;
+	struct event_type *rows; /* by id */
+	size_t n;
+	struct event_type *dense[DENSE_IDS];
+};
+
+static void bind_all(struct event_types *t)
+{
+	const struct event_visitor *v = t->visitor;
+
+	for (size_t i = 0; i < metadata_n_types(t->metadata); i++) {
+		const struct jfr_type *type = metadata_type(t->metadata, i);
+		struct event_type *row;
+
+		if (!type->is_event)
+			continue;
+		row = &t->rows[t->n++];
+		row->type = type;
+		row->binding = v->bind ? v->bind(v->ctx, t->metadata, type) : NULL;
+		if (type->id < DENSE_IDS)
+			t->dense[type->id] = row;
+	}
+}
+
+struct event_types *event_types_new(struct metadata *m, const struct event_visitor *visitor)
+{
+	struct event_types *t = calloc(1, sizeof(*t));
+
+	if (!t)
+		return NULL;
+	t->rows = calloc(metadata_n_types(m) + 1, sizeof(*t->rows));
+	if (!t->rows) {
+		free(t);
+		return NULL;
+	}
+	t->metadata = metadata_ref(m);
+	t->visitor = visitor;
+	bind_all(t);
+	return t;
+}
+
+void event_types_free(struct event_types *t)
+{
+	if (!t)
+		return;
+	for (size_t i = 0; i < t->n; i++) {
+		if (t->rows[i].binding && t->visitor->unbind)
+			t->visitor->unbind(t->visitor->ctx, t->rows[i].binding);
+		layout_free(t->rows[i].layout);
+	}
+	free(t->rows);
+	metadata_unref(t->metadata);
+	free(t);
+}
+
+struct metadata *event_types_metadata(const struct event_types *t)
+{
+	return t->metadata;
+}
+
+const struct event_visitor *event_types_visitor(const struct event_types *t)
+{
+	return t->visitor;
+}
+
+struct event_type *event_types_find(const struct event_types *t, uint64_t id)
+{
+	size_t low = 0, high = t->n;
+
+	if (id < DENSE_IDS)
+		return t->dense[id];
+	while (low < high) {
+		size_t mid = low + (high - low) / 2;
+
+		if (t->rows[mid].type->id <= id)
+			low = mid + 1;
+		else
+			high = mid;
+	}
+	return low && t->rows[low - 1].type->id == id ? &t->rows[low - 1] : NULL;
+}
+
+size_t event_types_n(const struct event_types *t)
+{
+	return t->n;
+}
+
+struct event_type *event_types_at(const struct event_types *t, size_t index)
+{
+	return index < t->n ? &t->rows[index] : NULL;
+}
+
+void event_types_reset(struct event_types *t)
+{
+	for (size_t i = 0; i < t->n; i++)
+		t->rows[i].count = t->rows[i].bytes = 0;
+}
+
+const struct layout *event_type_layout(struct event_type *t)
+{
+	int err;
+
+	if (!t->layout && !t->is_undescribed) {
+		t->layout = layout_new(t->type, &err);
+		t->is_undescribed = !t->layout;
+	}
+	return t->layout;
+}

@@ -1,0 +1,64 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The event types of one metadata, found by id as fast as an event can be read, how often each was
+ * seen, and what whoever reads them (struct event_visitor) needs to know about it.
+ */
+#ifndef JFR_EVENT_TYPES_H
+#define JFR_EVENT_TYPES_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "jfr/metadata.h"
+
+struct chunk;
+struct event;
+struct event_types;
+struct layout;
+
+/* Who looks at events. */
+struct event_visitor {
+	void *ctx;
+	/* What its event() wants to know about a type of a new metadata; NULL: these events are
+	   only counted. */
+	void *(*bind)(void *ctx, struct metadata *m, const struct jfr_type *type);
+	void (*unbind)(void *ctx, void *binding);
+	/* Before the first and after the last event of a chunk, or of a piece of it; counts of
+	   types are those of the chunk then. Either may be NULL. */
+	int (*begin)(void *ctx, struct chunk *chunk);
+	int (*end)(void *ctx, struct chunk *chunk, struct event_types *types);
+	/* In the order of the file. 0; -EBADMSG: these bytes are no such event; another negative
+	   errno ends the reading. */
+	int (*event)(void *ctx, struct chunk *chunk, const struct event *e);
+};
+
+struct event_type {
+	const struct jfr_type *type;
+	uint64_t count, bytes; /* since event_types_reset() */
+	void *binding;
+	struct layout *layout;	 /* made when event_type_layout() asks */
+	bool is_undescribed; /* it cannot be made */
+};
+
+struct event {
+	struct event_type *type;
+	uint64_t at; /* of its first byte, in the file */
+	uint32_t size;
+	const uint8_t *fields; /* behind its type id */
+	size_t fields_len;
+};
+
+struct event_types *event_types_new(struct metadata *m, const struct event_visitor *visitor);
+void event_types_free(struct event_types *t); /* NULL is fine */
+struct metadata *event_types_metadata(const struct event_types *t);
+const struct event_visitor *event_types_visitor(const struct event_types *t);
+/* NULL: nothing is said about this id. */
+struct event_type *event_types_find(const struct event_types *t, uint64_t id);
+size_t event_types_n(const struct event_types *t);
+void event_types_reset(struct event_types *t);
+struct event_type *event_types_at(const struct event_types *t, size_t index);
+/* How all fields are read; NULL when the metadata does not say. */
+const struct layout *event_type_layout(struct event_type *t);
+
+#endif

@@ -1,0 +1,290 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "jfr/layout.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "core/array.h"
+#include "core/scoped.h"
+
+#define MAX_DEPTH 8	 /* of structs and arrays in each other; JDK 25 needs three */
+#define MAX_LEAVES 4096	 /* of one type; JDK 25 needs 34 */
+#define MAX_PATH_LEN 512 /* of a leaf */
+
+enum op {
+	OP_BYTE,
+	OP_UNSIGNED_BYTE,
+	OP_SHORT,
+	OP_UNSIGNED_SHORT,
+	OP_INT,
+	OP_UNSIGNED_INT,
+	OP_LONG,
+	OP_FLOAT,
+	OP_DOUBLE,
+	OP_STRING,
+	OP_ARRAY,
+};
+
+struct step {
+	enum op op;
+	struct layout *elements; /* of OP_ARRAY */
+};
+
+struct layout {
+	struct step *steps;
+	struct jfr_leaf *leaves;
+	size_t n, steps_cap, leaves_cap;
+};
+
+static int add_type(struct layout *l, const struct jfr_type *type, const struct jfr_field *field,
+		    const char *path, unsigned int depth);
+
+static enum op op_of(const struct jfr_type *type, const struct jfr_field *field)
+{
+	bool is_unsigned = field && field->is_unsigned;
+
+	if (field && field->is_constant)
+		return OP_LONG;
+	switch (type->kind) {
+	case JFR_BOOLEAN:
+		return OP_UNSIGNED_BYTE;
+	case JFR_BYTE:
+		return is_unsigned ? OP_UNSIGNED_BYTE : OP_BYTE;
+	case JFR_CHAR:
+		return OP_UNSIGNED_SHORT;
+	case JFR_SHORT:
+		return is_unsigned ? OP_UNSIGNED_SHORT : OP_SHORT;
+	case JFR_INT:
+		return is_unsigned ? OP_UNSIGNED_INT : OP_INT;
+	case JFR_FLOAT:
+		return OP_FLOAT;
+	case JFR_DOUBLE:
+		return OP_DOUBLE;
+	case JFR_STRING:
+		return OP_STRING;
+	default:
+		return OP_LONG;
+	}
+}
+
+static enum jfr_value_kind value_kind(enum op op, const struct jfr_field *field)
+{
+	if (op == OP_ARRAY)
+		return VALUE_ARRAY;
+	if (field && field->is_constant)
+		return VALUE_CONSTANT;
+	if (op == OP_STRING)
+		return VALUE_STRING;
+	return op == OP_FLOAT || op == OP_DOUBLE ? VALUE_REAL : VALUE_NUMBER;
+}
+
+/* Takes elements over. */
+static int add_leaf(struct layout *l, enum op op, const struct jfr_field *field, const char *path,
+		    struct layout *elements)
+{
+	SCOPED(free) char *copy = strdup(path);
+	int err = !copy ? -ENOMEM : l->n >= MAX_LEAVES ? -E2BIG : 0;
+
+	if (!err)
+		err = ARRAY_RESERVE(l->steps, l->steps_cap, l->n);
+	if (!err)
+		err = ARRAY_RESERVE(l->leaves, l->leaves_cap, l->n);
+	if (err) {
+		layout_free(elements);
+		return err;
+	}
+	l->steps[l->n] = (struct step){ .op = op, .elements = elements };
+	l->leaves[l->n] = (struct jfr_leaf){
+		.path = TAKE(copy),
+		.field = field,
+		.kind = value_kind(op, field),
+	};
+	l->n++;
+	return 0;
+}
+
+static int add_array(struct layout *l, const struct jfr_field *field, const char *path,
+		     unsigned int depth)
+{
+	struct layout *elements = calloc(1, sizeof(*elements));
+	int err;
+
+	if (!elements)
+		return -ENOMEM;
+	err = add_type(elements, field->type, field, "", depth + 1);
+	if (err) {
+		layout_free(elements);
+		return err;
+	}
+	return add_leaf(l, OP_ARRAY, field, path, elements);
+}
+
+static int add_field(struct layout *l, const struct jfr_field *field, const char *path,
+		     unsigned int depth)
+{
+	if (!field->type)
+		return -EBADMSG;
+	if (field->is_array)
+		return add_array(l, field, path, depth);
+	return add_type(l, field->type, field, path, depth + 1);
+}
+
+/* A value of a type, which a field has or which stands alone (then field is NULL). */
+static int add_type(struct layout *l, const struct jfr_type *type, const struct jfr_field *field,
+		    const char *path, unsigned int depth)
+{
+	bool is_unwrapped = type->is_simple && type->n_fields == 1;
+	char inner[MAX_PATH_LEN];
+
+	if (depth > MAX_DEPTH)
+		return -EBADMSG;
+	if (type->kind != JFR_STRUCT || (field && field->is_constant))
+		return add_leaf(l, op_of(type, field), field, path, NULL);
+	for (size_t i = 0; i < type->n_fields; i++) {
+		const char *name = type->fields[i].name;
+		int len = is_unwrapped ? snprintf(inner, sizeof(inner), "%s", path)
+				       : snprintf(inner, sizeof(inner), "%s%s%s", path,
+						  *path ? "." : "", name);
+		int err = len >= (int)sizeof(inner) ? -E2BIG
+						    : add_field(l, &type->fields[i], inner, depth);
+
+		if (err)
+			return err;
+	}
+	return 0;
+}
+
+struct layout *layout_new(const struct jfr_type *type, int *err)
+{
+	struct layout *l = calloc(1, sizeof(*l));
+
+	*err = l ? add_type(l, type, NULL, "", 0) : -ENOMEM;
+	if (!*err)
+		return l;
+	layout_free(l);
+	return NULL;
+}
+
+void layout_free(struct layout *l)
+{
+	if (!l)
+		return;
+	for (size_t i = 0; i < l->n; i++) {
+		layout_free(l->steps[i].elements);
+		free(l->leaves[i].path);
+	}
+	free(l->steps);
+	free(l->leaves);
+	free(l);
+}
+
+size_t layout_n_leaves(const struct layout *l)
+{
+	return l->n;
+}
+
+const struct jfr_leaf *layout_leaf(const struct layout *l, size_t index)
+{
+	return index < l->n ? &l->leaves[index] : NULL;
+}
+
+int layout_find(const struct layout *l, const char *path)
+{
+	for (size_t i = 0; i < l->n; i++)
+		if (!strcmp(l->leaves[i].path, path))
+			return (int)i;
+	return -1;
+}
+
+static double real_of(struct reader *r, enum op op, const char *path)
+{
+	uint64_t bits = op == OP_FLOAT ? reader_u32_be(r, path) : reader_u64_be(r, path);
+	uint32_t low = (uint32_t)bits;
+	double d;
+	float f;
+
+	memcpy(&f, &low, sizeof(f));
+	memcpy(&d, &bits, sizeof(d));
+	return op == OP_FLOAT ? (double)f : d;
+}
+
+static void read_array(const struct layout *elements, struct reader *r, struct jfr_value *value,
+		       const char *path)
+{
+	uint64_t n = wire_varint(r, path);
+	const uint8_t *start = r->pos;
+
+	if (n > reader_left(r))
+		reader_fail(r, -EBADMSG, path);
+	for (uint64_t i = 0; i < n && !reader_error(r); i++)
+		layout_skip(elements, r);
+	value->n = (int64_t)n;
+	value->string = (struct wire_string){ .bytes = start, .len = (size_t)(r->pos - start) };
+}
+
+static void read_leaf(const struct step *step, const char *path, struct reader *r,
+		      struct jfr_value *value)
+{
+	switch (step->op) {
+	case OP_BYTE:
+		value->n = (int8_t)reader_u8(r, path);
+		break;
+	case OP_UNSIGNED_BYTE:
+		value->n = reader_u8(r, path);
+		break;
+	case OP_SHORT:
+		value->n = (int16_t)wire_varint(r, path);
+		break;
+	case OP_UNSIGNED_SHORT:
+		value->n = (uint16_t)wire_varint(r, path);
+		break;
+	case OP_INT:
+		value->n = (int32_t)wire_varint(r, path);
+		break;
+	case OP_UNSIGNED_INT:
+		value->n = (uint32_t)wire_varint(r, path);
+		break;
+	case OP_LONG:
+		value->n = (int64_t)wire_varint(r, path);
+		break;
+	case OP_FLOAT:
+	case OP_DOUBLE:
+		value->real = real_of(r, step->op, path);
+		break;
+	case OP_STRING:
+		value->string = wire_string(r, path);
+		break;
+	case OP_ARRAY:
+		read_array(step->elements, r, value, path);
+		break;
+	}
+}
+
+int layout_read(const struct layout *l, struct reader *r, struct jfr_value *values)
+{
+	for (size_t i = 0; i < l->n; i++)
+		read_leaf(&l->steps[i], l->leaves[i].path, r, &values[i]);
+	return reader_error(r);
+}
+
+int layout_skip(const struct layout *l, struct reader *r)
+{
+	struct jfr_value unused;
+
+	for (size_t i = 0; i < l->n && !reader_error(r); i++) {
+		const struct step *step = &l->steps[i];
+
+		if (step->op >= OP_SHORT && step->op <= OP_LONG)
+			wire_skip_varint(r, l->leaves[i].path);
+		else
+			read_leaf(step, l->leaves[i].path, r, &unused);
+	}
+	return reader_error(r);
+}
+
+const struct layout *layout_elements(const struct layout *l, size_t leaf)
+{
+	return leaf < l->n ? l->steps[leaf].elements : NULL;
+}

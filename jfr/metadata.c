@@ -1,0 +1,490 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "jfr/metadata.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "core/arena.h"
+#include "core/array.h"
+#include "core/scoped.h"
+#include "jfr/wire.h"
+
+#define MAX_DEPTH 16	       /* of elements; writers need five */
+#define MAX_ATTRIBUTES 64      /* of one element that are looked at; writers have up to five */
+#define MAX_LEN (64 << 20)     /* of a metadata event; JDK 25 needs 110 kB */
+#define MIN_ELEMENT_LEN 3      /* name, number of attributes, number of children */
+
+struct metadata {
+	unsigned int refs;
+	struct arena arena;
+	struct jfr_type *types; /* by id */
+	struct jfr_field *fields;
+	size_t n_types, n_fields, types_cap, fields_cap;
+	const struct jfr_type **by_name;
+	uint8_t *body; /* behind the header of its event */
+	size_t body_len;
+};
+
+struct annotation { /* of a field */
+	size_t field;
+	uint64_t class_id;
+	const char *value;
+};
+
+struct parser {
+	struct metadata *m;
+	struct reader r;
+	const char **strings;
+	size_t n_strings;
+	struct annotation *annotations;
+	size_t n_annotations, annotations_cap;
+	size_t type; /* which one the element belongs to, or NO_TYPE */
+	bool in_field;
+};
+
+#define NO_TYPE SIZE_MAX
+
+struct element {
+	const char *name;
+	const char *keys[MAX_ATTRIBUTES], *values[MAX_ATTRIBUTES];
+	size_t n_attributes;
+	uint64_t n_children;
+};
+
+static const char *string_at(struct parser *p, const char *what)
+{
+	uint64_t index = wire_varint(&p->r, what);
+
+	if (!reader_error(&p->r) && index >= p->n_strings)
+		reader_fail(&p->r, -EBADMSG, what);
+	return reader_error(&p->r) ? "" : p->strings[index];
+}
+
+static void read_strings(struct parser *p)
+{
+	uint64_t n = wire_varint(&p->r, "number of strings");
+
+	if (n > reader_left(&p->r))
+		reader_fail(&p->r, -EBADMSG, "number of strings");
+	if (reader_error(&p->r))
+		return;
+	p->strings = arena_calloc(&p->m->arena, n + 1, sizeof(*p->strings));
+	if (!p->strings)
+		reader_fail(&p->r, -ENOMEM, "strings");
+	for (uint64_t i = 0; i < n && !reader_error(&p->r); i++) {
+		struct wire_string s = wire_string(&p->r, "string");
+		SCOPED(free) char *text = malloc(wire_string_room(&s) + 1);
+		size_t len = text ? wire_string_text(&s, text) : 0;
+
+		if (s.encoding == WIRE_POOLED)
+			reader_fail(&p->r, -EBADMSG, "string kept elsewhere");
+		p->strings[i] = text ? arena_copy(&p->m->arena, text, len) : NULL;
+		if (!p->strings[i])
+			reader_fail(&p->r, -ENOMEM, "strings");
+		p->n_strings = i + 1;
+	}
+}
+
+static void read_element(struct parser *p, struct element *e)
+{
+	uint64_t n;
+
+	memset(e, 0, offsetof(struct element, keys));
+	e->name = string_at(p, "element's name");
+	e->n_attributes = 0;
+	n = wire_varint(&p->r, "number of attributes");
+	if (n > reader_left(&p->r) / 2)
+		reader_fail(&p->r, -EBADMSG, "number of attributes");
+	for (uint64_t i = 0; i < n && !reader_error(&p->r); i++) {
+		const char *key = string_at(p, "attribute's name");
+		const char *value = string_at(p, "attribute's value");
+
+		if (e->n_attributes < MAX_ATTRIBUTES) {
+			e->keys[e->n_attributes] = key;
+			e->values[e->n_attributes++] = value;
+		}
+	}
+	e->n_children = wire_varint(&p->r, "number of children");
+	if (e->n_children > reader_left(&p->r) / MIN_ELEMENT_LEN)
+		reader_fail(&p->r, -EBADMSG, "number of children");
+}
+
+static const char *attribute(const struct element *e, const char *key)
+{
+	for (size_t i = 0; i < e->n_attributes; i++)
+		if (!strcmp(e->keys[i], key))
+			return e->values[i];
+	return NULL;
+}
+
+/* A number as text, which all ids are. */
+static uint64_t number(struct parser *p, const struct element *e, const char *key)
+{
+	const char *text = attribute(e, key);
+	char *end;
+	uint64_t n;
+
+	if (!text || *text < '0' || *text > '9') {
+		reader_fail(&p->r, -EBADMSG, "type id that is no number");
+		return 0;
+	}
+	errno = 0;
+	n = strtoull(text, &end, 10);
+	if (errno || *end)
+		reader_fail(&p->r, -EBADMSG, "type id that is no number");
+	return n;
+}
+
+static bool is_true(const struct element *e, const char *key)
+{
+	const char *text = attribute(e, key);
+
+	return text && !strcmp(text, "true");
+}
+
+static const char *text_of(const struct element *e, const char *key)
+{
+	const char *text = attribute(e, key);
+
+	return text ? text : "";
+}
+
+static void add_type(struct parser *p, const struct element *e)
+{
+	struct metadata *m = p->m;
+	struct jfr_type *t;
+
+	if (ARRAY_RESERVE(m->types, m->types_cap, m->n_types)) {
+		reader_fail(&p->r, -ENOMEM, "types");
+		return;
+	}
+	t = &m->types[m->n_types];
+	*t = (struct jfr_type){ 0 };
+	t->id = number(p, e, "id");
+	t->name = text_of(e, "name");
+	t->super = text_of(e, "superType");
+	t->is_simple = is_true(e, "simpleType");
+	t->is_event = !strcmp(t->super, "jdk.jfr.Event");
+	p->type = m->n_types++;
+	if (!*t->name)
+		reader_fail(&p->r, -EBADMSG, "type without a name");
+}
+
+static void add_field(struct parser *p, const struct element *e)
+{
+	const char *dimension = text_of(e, "dimension");
+	struct metadata *m = p->m;
+	struct jfr_field *f;
+
+	if (ARRAY_RESERVE(m->fields, m->fields_cap, m->n_fields)) {
+		reader_fail(&p->r, -ENOMEM, "fields");
+		return;
+	}
+	f = &m->fields[m->n_fields++];
+	*f = (struct jfr_field){ 0 };
+	f->name = text_of(e, "name");
+	f->type_id = number(p, e, "class");
+	f->is_constant = is_true(e, "constantPool");
+	f->is_array = *dimension && strcmp(dimension, "0");
+	if (f->is_array && strcmp(dimension, "1"))
+		reader_fail(&p->r, -EBADMSG, "array of arrays");
+	m->types[p->type].n_fields++;
+}
+
+static void add_annotation(struct parser *p, const struct element *e)
+{
+	struct annotation *a;
+	const char *value = attribute(e, "value");
+
+	if (ARRAY_RESERVE(p->annotations, p->annotations_cap, p->n_annotations)) {
+		reader_fail(&p->r, -ENOMEM, "annotations");
+		return;
+	}
+	a = &p->annotations[p->n_annotations++];
+	a->field = p->m->n_fields - 1;
+	a->class_id = number(p, e, "class");
+	a->value = value ? value : text_of(e, "value-0");
+}
+
+static void read_children(struct parser *p, uint64_t n, unsigned int depth);
+
+/* A type's fields follow it at once, so they lie side by side in the table. */
+static void read_node(struct parser *p, unsigned int depth)
+{
+	bool was_in_field = p->in_field;
+	size_t outer = p->type;
+	struct element e;
+
+	if (depth > MAX_DEPTH) {
+		reader_fail(&p->r, -EBADMSG, "elements nested too deep");
+		return;
+	}
+	read_element(p, &e);
+	if (reader_error(&p->r))
+		return;
+	if (!strcmp(e.name, "class") && outer == NO_TYPE) {
+		add_type(p, &e);
+	} else if (!strcmp(e.name, "field") && outer != NO_TYPE && !p->in_field) {
+		add_field(p, &e);
+		p->in_field = true;
+	} else if (!strcmp(e.name, "annotation") && p->in_field) {
+		add_annotation(p, &e);
+	}
+	read_children(p, e.n_children, depth + 1);
+	p->type = outer;
+	p->in_field = was_in_field;
+}
+
+static void read_children(struct parser *p, uint64_t n, unsigned int depth)
+{
+	for (uint64_t i = 0; i < n && !reader_error(&p->r); i++)
+		read_node(p, depth);
+}
+
+static enum jfr_kind kind_of_name(const struct jfr_type *t)
+{
+	static const struct {
+		const char *name;
+		enum jfr_kind kind;
+	} primitives[] = {
+		{ "boolean", JFR_BOOLEAN }, { "byte", JFR_BYTE },     { "short", JFR_SHORT },
+		{ "char", JFR_CHAR },	    { "int", JFR_INT },	      { "long", JFR_LONG },
+		{ "float", JFR_FLOAT },	    { "double", JFR_DOUBLE }, { "java.lang.String", JFR_STRING },
+	};
+
+	for (size_t i = 0; i < sizeof(primitives) / sizeof(primitives[0]); i++)
+		if (!strcmp(t->name, primitives[i].name))
+			return primitives[i].kind;
+	return JFR_STRUCT;
+}
+
+static int compare_types(const void *a, const void *b)
+{
+	const struct jfr_type *x = a, *y = b;
+
+	if (x->id != y->id)
+		return x->id < y->id ? -1 : 1;
+	return x->fields < y->fields ? -1 : x->fields > y->fields;
+}
+
+/* Of types with one id the first stays: where it is the wrong one, its events do not end where they
+   should, which is found out. */
+static void drop_doubles(struct metadata *m)
+{
+	size_t n = 0;
+
+	for (size_t i = 0; i < m->n_types; i++)
+		if (!n || m->types[i].id != m->types[n - 1].id)
+			m->types[n++] = m->types[i];
+	m->n_types = n;
+}
+
+static int compare_names(const void *a, const void *b)
+{
+	const struct jfr_type *const *x = a, *const *y = b;
+	int order = strcmp((*x)->name, (*y)->name);
+
+	return order ? order : *x < *y ? -1 : *x > *y;
+}
+
+static void link_types(struct parser *p)
+{
+	struct metadata *m = p->m;
+	struct jfr_field *f = m->fields;
+
+	for (size_t i = 0; i < m->n_types; i++) {
+		m->types[i].fields = f;
+		f += m->types[i].n_fields;
+		m->types[i].kind = kind_of_name(&m->types[i]);
+	}
+	if (m->n_types)
+		qsort(m->types, m->n_types, sizeof(*m->types), compare_types);
+	drop_doubles(m);
+	m->by_name = arena_calloc(&m->arena, m->n_types + 1, sizeof(*m->by_name));
+	if (!m->by_name) {
+		reader_fail(&p->r, -ENOMEM, "types");
+		return;
+	}
+	for (size_t i = 0; i < m->n_types; i++)
+		m->by_name[i] = &m->types[i];
+	qsort(m->by_name, m->n_types, sizeof(*m->by_name), compare_names);
+	for (size_t i = 0; i < m->n_fields; i++)
+		m->fields[i].type = metadata_by_id(m, m->fields[i].type_id);
+}
+
+static const struct {
+	const char *annotation, *value; /* "": whatever its value */
+	enum jfr_unit unit;
+} units[] = {
+	{ "jdk.jfr.Timestamp", "TICKS", JFR_TIMESTAMP_TICKS },
+	{ "jdk.jfr.Timestamp", "NANOSECONDS_SINCE_EPOCH", JFR_TIMESTAMP_NS },
+	{ "jdk.jfr.Timestamp", "MILLISECONDS_SINCE_EPOCH", JFR_TIMESTAMP_MS },
+	{ "jdk.jfr.Timespan", "TICKS", JFR_TIMESPAN_TICKS },
+	{ "jdk.jfr.Timespan", "NANOSECONDS", JFR_TIMESPAN_NS },
+	{ "jdk.jfr.Timespan", "MICROSECONDS", JFR_TIMESPAN_US },
+	{ "jdk.jfr.Timespan", "MILLISECONDS", JFR_TIMESPAN_MS },
+	{ "jdk.jfr.Timespan", "SECONDS", JFR_TIMESPAN_S },
+	{ "jdk.jfr.DataAmount", "BITS", JFR_BITS },
+	{ "jdk.jfr.DataAmount", "", JFR_BYTES },
+	{ "jdk.jfr.Frequency", "", JFR_HERTZ },
+	{ "jdk.jfr.MemoryAddress", "", JFR_ADDRESS },
+	{ "jdk.jfr.Percentage", "", JFR_PERCENTAGE },
+};
+
+static void annotate(struct parser *p)
+{
+	for (size_t i = 0; i < p->n_annotations; i++) {
+		const struct annotation *a = &p->annotations[i];
+		const struct jfr_type *t = metadata_by_id(p->m, a->class_id);
+		struct jfr_field *f = &p->m->fields[a->field];
+
+		if (!t)
+			continue;
+		f->is_unsigned |= !strcmp(t->name, "jdk.jfr.Unsigned");
+		f->is_contextual |= !strcmp(t->name, "jdk.jfr.Contextual");
+		for (size_t j = 0; j < sizeof(units) / sizeof(units[0]); j++)
+			if (!strcmp(t->name, units[j].annotation) &&
+			    (!*units[j].value || !strcmp(a->value, units[j].value))) {
+				f->unit = units[j].unit;
+				break;
+			}
+	}
+}
+
+/* The event's own fields, which say nothing about the types. */
+static void read_head(struct reader *r)
+{
+	static const char *const fields[] = { "event size", "event type", "start time", "duration",
+					      "metadata id" };
+
+	for (size_t i = 0; i < sizeof(fields) / sizeof(fields[0]); i++)
+		wire_skip_varint(r, fields[i]);
+}
+
+static void parse(struct parser *p)
+{
+	struct metadata *m = p->m;
+
+	read_head(&p->r);
+	m->body_len = reader_left(&p->r);
+	m->body = malloc(m->body_len + 1);
+	if (!m->body) {
+		reader_fail(&p->r, -ENOMEM, "metadata");
+		return;
+	}
+	memcpy(m->body, p->r.pos, m->body_len);
+	read_strings(p);
+	if (!reader_error(&p->r))
+		read_node(p, 0);
+	if (!reader_error(&p->r))
+		link_types(p);
+	if (!reader_error(&p->r))
+		annotate(p);
+	if (!reader_error(&p->r) && !m->n_types)
+		reader_fail(&p->r, -EBADMSG, "no types");
+}
+
+struct metadata *metadata_parse(const void *bytes, size_t len, int *err, const char **what,
+				uint64_t *where)
+{
+	struct parser p = { .type = NO_TYPE };
+
+	*what = "metadata";
+	*where = 0;
+	*err = -E2BIG;
+	if (len > MAX_LEN)
+		return NULL;
+	*err = -ENOMEM;
+	p.m = calloc(1, sizeof(*p.m));
+	if (!p.m)
+		return NULL;
+	p.m->refs = 1;
+	reader_init(&p.r, bytes, len);
+	parse(&p);
+	free(p.annotations);
+	*err = reader_error(&p.r);
+	if (!*err)
+		return p.m;
+	*what = p.r.what;
+	*where = p.r.where;
+	metadata_unref(p.m);
+	return NULL;
+}
+
+struct metadata *metadata_ref(struct metadata *m)
+{
+	m->refs++;
+	return m;
+}
+
+void metadata_unref(struct metadata *m)
+{
+	if (!m || --m->refs)
+		return;
+	free(m->body);
+	free(m->types);
+	free(m->fields);
+	arena_deinit(&m->arena);
+	free(m);
+}
+
+bool metadata_is(const struct metadata *m, const void *bytes, size_t len)
+{
+	struct reader r;
+
+	reader_init(&r, bytes, len);
+	read_head(&r);
+	return !reader_error(&r) && reader_left(&r) == m->body_len &&
+	       !memcmp(r.pos, m->body, m->body_len);
+}
+
+size_t metadata_n_types(const struct metadata *m)
+{
+	return m->n_types;
+}
+
+const struct jfr_type *metadata_type(const struct metadata *m, size_t index)
+{
+	return index < m->n_types ? &m->types[index] : NULL;
+}
+
+const struct jfr_type *metadata_by_id(const struct metadata *m, uint64_t id)
+{
+	size_t n = ARRAY_COUNT_UP_TO(m->types, m->n_types, id, id);
+
+	return n && m->types[n - 1].id == id ? &m->types[n - 1] : NULL;
+}
+
+const struct jfr_type *metadata_by_name(const struct metadata *m, const char *name)
+{
+	size_t low = 0, high = m->n_types;
+
+	while (low < high) {
+		size_t mid = low + (high - low) / 2;
+
+		if (strcmp(m->by_name[mid]->name, name) <= 0)
+			low = mid + 1;
+		else
+			high = mid;
+	}
+	return low && !strcmp(m->by_name[low - 1]->name, name) ? m->by_name[low - 1] : NULL;
+}
+
+int jfr_type_field(const struct jfr_type *t, const char *name)
+{
+	for (size_t i = 0; i < t->n_fields; i++)
+		if (!strcmp(t->fields[i].name, name))
+			return (int)i;
+	return -1;
+}
+
+bool jfr_unit_is_timestamp(enum jfr_unit unit)
+{
+	return unit >= JFR_TIMESTAMP_TICKS && unit <= JFR_TIMESTAMP_MS;
+}
+
+bool jfr_unit_is_timespan(enum jfr_unit unit)
+{
+	return unit >= JFR_TIMESPAN_TICKS && unit <= JFR_TIMESPAN_S;
+}

@@ -1,0 +1,157 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "jfr/wire.h"
+
+#include <stdbool.h>
+
+#include "core/text.h"
+
+#define REPLACEMENT 0xfffd
+#define UTF8_MAX 3 /* bytes for each byte or unit read, at most: U+FFFD for one bad byte */
+
+uint64_t wire_varint_slow(struct reader *r, const char *what)
+{
+	uint64_t value = 0;
+
+	for (int i = 0; i < WIRE_VARINT_MAX; i++) {
+		uint8_t byte = reader_u8(r, what);
+
+		if (i == WIRE_VARINT_MAX - 1)
+			return reader_error(r) ? 0 : value | (uint64_t)byte << 56;
+		value |= (uint64_t)(byte & 0x7f) << (7 * i);
+		if (byte < 0x80)
+			break;
+	}
+	return reader_error(r) ? 0 : value;
+}
+
+struct wire_string wire_string(struct reader *r, const char *what)
+{
+	struct wire_string s = { .encoding = WIRE_NULL };
+	uint8_t encoding = reader_u8(r, what);
+	const uint8_t *start;
+	uint64_t n;
+
+	switch (encoding) {
+	case WIRE_NULL:
+	case WIRE_EMPTY:
+		s.encoding = encoding;
+		return s;
+	case WIRE_POOLED:
+		s.encoding = WIRE_POOLED;
+		s.key = (int64_t)wire_varint(r, what);
+		return s;
+	case WIRE_UTF8:
+	case WIRE_LATIN1:
+		n = wire_varint(r, what);
+		s.bytes = reader_bytes(r, n, what);
+		s.len = s.bytes ? n : 0;
+		break;
+	case WIRE_UTF16:
+		n = wire_varint(r, what);
+		start = r->pos;
+		if (n > reader_left(r))
+			reader_fail(r, -EBADMSG, what);
+		for (uint64_t i = 0; i < n && !reader_error(r); i++)
+			wire_skip_varint(r, what);
+		s.bytes = start;
+		s.len = reader_error(r) ? 0 : (size_t)(r->pos - start);
+		break;
+	default:
+		reader_fail(r, -EBADMSG, what);
+		return s;
+	}
+	s.encoding = s.len ? encoding : WIRE_EMPTY;
+	return s;
+}
+
+size_t wire_string_room(const struct wire_string *s)
+{
+	return s->len * UTF8_MAX;
+}
+
+static size_t put_utf8(uint32_t c, char *out)
+{
+	size_t n = c < 0x80 ? 1 : c < 0x800 ? 2 : c < 0x10000 ? 3 : 4;
+
+	if (n == 1) {
+		out[0] = (char)c;
+		return 1;
+	}
+	for (size_t i = n; i-- > 1; c >>= 6)
+		out[i] = (char)(0x80 | (c & 0x3f));
+	out[0] = (char)((0xf00 >> n) | c);
+	return n;
+}
+
+static uint32_t whole(uint32_t c)
+{
+	return !c || (c >= 0xd800 && c < 0xe000) || c > 0x10ffff ? REPLACEMENT : c;
+}
+
+static size_t text_of_utf8(const struct wire_string *s, char *out)
+{
+	size_t n = 0, step;
+	uint32_t c;
+
+	for (size_t i = 0; i < s->len; i += step ? step : 1) {
+		step = text_char((const char *)s->bytes + i, s->len - i, &c);
+		n += put_utf8(step ? whole(c) : REPLACEMENT, out + n);
+	}
+	return n;
+}
+
+static size_t text_of_latin1(const struct wire_string *s, char *out)
+{
+	size_t n = 0;
+
+	for (size_t i = 0; i < s->len; i++)
+		n += put_utf8(whole(s->bytes[i]), out + n);
+	return n;
+}
+
+static bool is_high(uint64_t unit)
+{
+	return unit >= 0xd800 && unit < 0xdc00;
+}
+
+static bool is_low(uint64_t unit)
+{
+	return unit >= 0xdc00 && unit < 0xe000;
+}
+
+static size_t text_of_utf16(const struct wire_string *s, char *out)
+{
+	struct reader r;
+	uint64_t unit, next;
+	size_t n = 0;
+
+	reader_init(&r, s->bytes, s->len);
+	unit = reader_at_end(&r) ? 0 : wire_varint(&r, "unit");
+	for (bool more = s->len > 0; more; unit = next) {
+		more = !reader_at_end(&r);
+		next = more ? wire_varint(&r, "unit") : 0;
+		if (is_high(unit) && more && is_low(next)) {
+			n += put_utf8(0x10000 + (uint32_t)((unit - 0xd800) << 10 | (next - 0xdc00)),
+				      out + n);
+			more = !reader_at_end(&r);
+			next = more ? wire_varint(&r, "unit") : 0;
+		} else {
+			n += put_utf8(unit > 0xffff ? REPLACEMENT : whole((uint32_t)unit), out + n);
+		}
+	}
+	return n;
+}
+
+size_t wire_string_text(const struct wire_string *s, char *out)
+{
+	switch (s->encoding) {
+	case WIRE_UTF8:
+		return text_of_utf8(s, out);
+	case WIRE_LATIN1:
+		return text_of_latin1(s, out);
+	case WIRE_UTF16:
+		return text_of_utf16(s, out);
+	default:
+		return 0;
+	}
+}
