@@ -8,7 +8,7 @@
  *
  * The recording itself is handed on as it is, and may grow. What is packed is unpacked into a file
  * without a name, in $TMPDIR or /var/tmp, so that it can be read at any offset and takes no memory;
- * its limits are in struct unpack_limits.
+ * its limits are in jfr/spill.h.
  *
  *	struct unpack *u = unpack_new(AT_FDCWD, path, 0, NULL);
  *	struct unpack_part part;
@@ -29,11 +29,12 @@
 #include <stdint.h>
 
 #include "core/scoped.h"
+#include "jfr/spill.h"
+#include "jfr/unpack_fault.h"
 
 struct unpack;
 
 #define UNPACK_NAME_MAX 512
-#define UNPACK_REASON_MAX 160
 
 /* One recording, or why there is none or not all of it. */
 struct unpack_part {
@@ -51,19 +52,6 @@ struct unpack_part {
 	char name[UNPACK_NAME_MAX];	/* for messages: "x.zip:inner.jfr", safe for a terminal */
 	char reason[UNPACK_REASON_MAX]; /* of err: "the gzip data ends in the middle", safe too */
 };
-
-/* For one file, all that is unpacked of it together. */
-struct unpack_limits {
-	uint64_t max_len;   /* bytes, 64 GiB by default */
-	uint64_t free_len;  /* up to here no ratio is asked about: 64 MiB */
-	uint32_t max_ratio; /* bytes out for a byte of the file: 1000; real recordings have 2 to 40
-			     */
-	uint64_t reserve;   /* stays free where it is unpacked: 1 GiB, or a tenth if that is less */
-	uint64_t memory;    /* at most, where that is a tmpfs: 64 MiB */
-	uint32_t max_entries; /* of a zip: 65536 */
-};
-
-extern const struct unpack_limits unpack_limits_default;
 
 /* Follow no link at the path's last component: for what is found in a directory others write to. */
 #define UNPACK_NOFOLLOW 1u
