@@ -4,7 +4,7 @@
 # every task, the seconds that tasks spend in each place, ten thousand tasks.
 . "$(dirname "$0")/../cli/tap.sh"
 . tests/python/pythons.sh
-. tests/python/uvloop.sh
+. tests/python/packages.sh
 needs_profiling
 
 # check TEXT WHAT PYTHON [KIND]
@@ -28,7 +28,7 @@ for minor in $PYTHON_FEW; do
 	check "CPython 3.$minor, seconds in each place" times "$python"
 	check "CPython 3.$minor, tasks that never stay where they are" churn "$python"
 	check "CPython 3.$minor, logical stacks of CPU samples" cpu "$python"
-	folder=$(uvloop_of "$python" "$minor")
+	folder=$(package_of "$python" "$minor" uvloop uvloop)
 	if [ -n "$folder" ]; then
 		PYTHONPATH=$folder check "CPython 3.$minor with uvloop, logical stacks" stacks "$python" uvloop
 		[ "$minor" != 12 ] ||

@@ -3,7 +3,7 @@
 # --block-ms: a program that blocks its event loop for times that it knows, under every CPython.
 . "$(dirname "$0")/../cli/tap.sh"
 . tests/python/pythons.sh
-. tests/python/uvloops.sh
+. tests/python/packages.sh
 needs_profiling
 limit=100
 
@@ -31,7 +31,7 @@ for minor in $PYTHON_FEW; do
 	fi
 	found="$found $minor"
 	blocks "CPython 3.$minor" "$python"
-	folder=$(uvloop_of "$python" "$minor")
+	folder=$(package_of "$python" "$minor" uvloop uvloop)
 	if [ -n "$folder" ]; then
 		PYTHONPATH=$folder blocks "CPython 3.$minor with uvloop" "$python" uvloop
 	else

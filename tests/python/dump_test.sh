@@ -4,7 +4,7 @@
 # asyncio's C half, with its Python half and with uvloop; ten thousand tasks; what is no target.
 . "$(dirname "$0")/../cli/tap.sh"
 . tests/python/pythons.sh
-. tests/python/uvloop.sh
+. tests/python/packages.sh
 
 # the_same TEXT PYTHON [KIND]
 the_same() {
@@ -32,7 +32,7 @@ for minor in $PYTHON_MINORS; do
 	the_same "CPython 3.$minor" "$python"
 	the_same "CPython 3.$minor, tasks that never stay where they are" "$python" churn
 	the_same "CPython 3.$minor without asyncio's C half" "$python" pure
-	folder=$(uvloop_of "$python" "$minor")
+	folder=$(package_of "$python" "$minor" uvloop uvloop)
 	if [ -n "$folder" ]; then
 		PYTHONPATH=$folder the_same "CPython 3.$minor with uvloop" "$python" uvloop
 	else

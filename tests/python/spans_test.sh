@@ -4,19 +4,8 @@
 # and OpenTelemetry that there is for it.
 . "$(dirname "$0")/../cli/tap.sh"
 . tests/python/pythons.sh
-build=$PWD/${BUILD:-build}
+. tests/python/packages.sh
 needs_profiling
-
-# otel_of PYTHON MINOR: a folder with OpenTelemetry's API and SDK for this interpreter, or nothing
-otel_of() {
-	local folder=$build/python/otel-3.$2
-	if [ ! -d "$folder/opentelemetry/sdk" ]; then
-		rm -rf "$folder"
-		python3 -m pip install -q --disable-pip-version-check --only-binary=:all: --python-version "3.$2" \
-			--implementation cp --target "$folder" opentelemetry-sdk >/dev/null 2>&1 || return
-	fi
-	PYTHONPATH=$folder "$1" -c 'import opentelemetry.sdk.trace' 2>/dev/null && echo "$folder"
-}
 
 # has_ids TEXT PYTHON SCENE [VARIABLES]
 has_ids() {
@@ -35,7 +24,7 @@ for minor in $PYTHON_FEW; do
 		skip "CPython 3.$minor: spans" "no python3.$minor here"
 		continue
 	fi
-	folder=$(otel_of "$python" "$minor")
+	folder=$(package_of "$python" "$minor" opentelemetry-sdk opentelemetry.sdk.trace)
 	if [ -z "$folder" ]; then
 		skip "CPython 3.$minor: spans" "no OpenTelemetry for it"
 		continue
