@@ -3,10 +3,12 @@
 
 #include <errno.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "bpf/unwind_maps.h"
 #include "core/clock.h"
 #include "core/log.h"
+#include "core/text.h"
 #include "symbolizer/object.h"
 
 /* A table that was used so lately is not thrown out for another: the two would take turns. */
@@ -112,6 +114,23 @@ static struct cfi_section section_of(struct object *o, const char *name)
 	return s;
 }
 
+/*
+ * Where the stack of a greenlet begins. Its callers, as the unwind data has them, are those of
+ * whoever started it, whose part of the stack may have been another greenlet's since.
+ */
+static void find_bottom(struct object *o, struct cfi_input *cfi)
+{
+	static const char *const names[] = {
+		"_ZN8greenlet12UserGreenlet15inner_bootstrapEP9_greenletP7_object",
+		"_ZN8greenlet12UserGreenlet13g_initialstubEPv", "g_initialstub", /* before 2.0 */
+	};
+
+	if (!strstr(path_basename(object_path(o)), "greenlet"))
+		return;
+	for (size_t i = 0; i < sizeof(names) / sizeof(*names) && !cfi->bottom_len; i++)
+		object_symbol(o, names[i], &cfi->bottom_vaddr, &cfi->bottom_len);
+}
+
 static struct entry *entry_of(struct tables *ts, struct object *o)
 {
 	struct entry *e = object_private(o);
@@ -129,6 +148,7 @@ static struct entry *entry_of(struct tables *ts, struct object *o)
 	e->cfi.text_vaddr = section_of(o, ".text").vaddr;
 	e->cfi.got_vaddr = section_of(o, ".got").vaddr;
 	e->cfi.entry_vaddr = object_entry(o);
+	find_bottom(o, &e->cfi);
 	/* A larger one could be kept nowhere. */
 	e->cfi.max_words = unwind_maps_capacity(ts->maps) / 4;
 	if (e->cfi.max_words < ts->budget / 4)

@@ -21,7 +21,7 @@ may_skip+='|no 32-bit programs here'	# a kernel without them
 may_skip+='|this machine has one'	# a hardware counter: the refusal for want of one cannot be seen
 may_skip+='|no python3\.[0-9]+t? here'	# which there must be, lines_test.sh says
 may_skip+='|no shared library, or no compiler'	# an interpreter that is one program
-may_skip+='|no uvloop for it|no debug information for|no debug build of CPython here'	# packages that are there for some versions only
+may_skip+='|no (uvloop|greenlet|anyio) for it|no debug information for|no debug build of CPython here'	# packages that are there for some versions only
 may_skip+=')'
 export CMOCKA_MESSAGE_OUTPUT=TAP ASAN_OPTIONS=detect_leaks=1:allocator_may_return_null=1 UBSAN_OPTIONS=print_stacktrace=1
 

@@ -252,6 +252,17 @@ static void add_entry(struct build *b, uint64_t entry, uint64_t next)
 	table_builder_add(&b->table, entry, next, outermost);
 }
 
+/* False: the function is none that stacks begin with. */
+static bool add_bottom(struct build *b, const struct cfi_fde *fde)
+{
+	const struct unwind_rule outermost = { .cfa = CFA_END };
+
+	if (fde->start - b->in->bottom_vaddr >= b->in->bottom_len)
+		return false;
+	table_builder_add(&b->table, fde->start, fde->end, outermost);
+	return true;
+}
+
 static void build_rows(struct build *b, uint64_t entry)
 {
 	struct cfi_fde fde;
@@ -261,7 +272,7 @@ static void build_rows(struct build *b, uint64_t entry)
 		if (fde_of(b, i, &fde))
 			continue; /* cannot be: it was read before */
 		add_entry(b, entry, fde.start);
-		if (fde.end > b->table.pos)
+		if (fde.end > b->table.pos && !add_bottom(b, &fde))
 			add_fde(b, &b->frames[ref_is_debug(&b->refs[i])], &fde,
 				end_of(b, i, fde.end));
 	}

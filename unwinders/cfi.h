@@ -24,6 +24,9 @@ struct cfi_input {
 	struct cfi_section eh_frame_hdr; /* optional: makes finding one row fast (cfi_entry.h) */
 	uint64_t text_vaddr, got_vaddr;	 /* bases of textrel/datarel pointers; 0 when unknown */
 	uint64_t entry_vaddr; /* where the file starts to run: the outermost frame; 0 unknown */
+	/* A function that stacks begin with, whatever its unwind data says; empty: there is none.
+	 */
+	uint64_t bottom_vaddr, bottom_len;
 	bool is_aarch64;
 	size_t max_words; /* give up with -E2BIG above; 0 is no cap */
 	/* Called now and then while a table is built, which takes up to half a second; NULL: not

@@ -227,6 +227,27 @@ static void the_hole_at_the_entry_point_is_the_outermost_frame(void **state)
 	}
 }
 
+static void stacks_begin_with_the_function_that_was_named(void **state)
+{
+	const struct unwind_rule outermost = { .cfa = CFA_END };
+	struct cfi_input in = { .bottom_vaddr = 0x1040, .bottom_len = 0x30 };
+	struct unwind_table t;
+	struct cfi_bytes b;
+
+	(void)state;
+	cfi_bytes_eh(&b);
+	cfi_fde(&b, 0x1000, 0x40, NULL, 0);
+	cfi_fde(&b, 0x1040, 0x30, INSNS(0x0e, 16));
+	cfi_fde(&b, 0x1070, 0x10, NULL, 0);
+	in.eh_frame = cfi_bytes_section(&b);
+	assert_int_equal(cfi_build(&in, &t), 0);
+	assert_rule(&t, 0x103f, at_entry);
+	assert_rule(&t, 0x1040, outermost);
+	assert_rule(&t, 0x106f, outermost);
+	assert_rule(&t, 0x1070, at_entry);
+	unwind_table_deinit(&t);
+}
+
 static void overlaps_give_way_to_the_later_start_and_to_eh_frame(void **state)
 {
 	struct cfi_bytes eh, debug = { .is_debug = true, .version = 3, .augmentation = "" };
@@ -453,6 +474,7 @@ int main(void)
 		cmocka_unit_test(advances_by_every_instruction),
 		cmocka_unit_test(holes_have_no_data_and_neighbours_share_a_row),
 		cmocka_unit_test(the_hole_at_the_entry_point_is_the_outermost_frame),
+		cmocka_unit_test(stacks_begin_with_the_function_that_was_named),
 		cmocka_unit_test(overlaps_give_way_to_the_later_start_and_to_eh_frame),
 		cmocka_unit_test(code_the_linker_discarded_is_not_there),
 		cmocka_unit_test(damage_costs_only_its_own_range),
