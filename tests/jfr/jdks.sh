@@ -10,8 +10,13 @@ jdk_of() {
 	folders=$folders:${XDG_CACHE_HOME:-$HOME/.cache}/weft/jdks/$1/jdk
 	IFS=:
 	for folder in $folders; do
-		[ -x "$folder/bin/javac" ] && [ -x "$folder/bin/jcmd" ] && [ -f "$folder/release" ] || continue
-		version=$(sed -n 's/^JAVA_VERSION="\(1\.\)\{0,1\}\([0-9]*\).*/\2/p' "$folder/release")
+		[ -x "$folder/bin/javac" ] && [ -x "$folder/bin/jcmd" ] || continue
+		if [ -f "$folder/release" ]; then
+			version=$(sed -n 's/^JAVA_VERSION="\(1\.\)\{0,1\}\([0-9]*\).*/\2/p' "$folder/release")
+		else
+			version=8	# Debian's does not say; the others do
+			[ -f "$folder/jre/lib/rt.jar" ] || continue
+		fi
 		if [ "$version" = "$1" ]; then
 			echo "$folder"
 			return

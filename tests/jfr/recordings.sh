@@ -20,6 +20,7 @@ chunksV	a file of three chunks
 liveV	a chunk that its JVM was still writing
 killedV	a repository directory, its JVM killed: one finished chunk, one unfinished
 crashV	a file that the JVM wrote while it died of a signal
+everyV	a file with events that are off by default (17 and later)
 cpuV	a file with CPUTimeSample and MethodTrace (25, 26)
 scrubV	a file rewritten by `jfr scrub`: metadata after the checkpoints (21, 25, 26)
 bigV	a file of some 10 MB, profile settings, 70 s
@@ -50,6 +51,7 @@ clean() {
 # compile VERSION: its classes are in $cache/classes-VERSION
 compile() {
 	[ -d "$cache/classes-$1" ] && return
+	mkdir "$work/classes"
 	"$jdk/bin/javac" -nowarn -encoding UTF-8 -d "$work/classes" tests/jfr/load/*.java >"$work/log" 2>&1 || {
 		say "JDK $1 cannot compile the load"
 		cat "$work/log" >&2
@@ -104,6 +106,17 @@ file_with() {
 make_small() { file_with some profile; }
 make_default() { file_with some default; }
 make_gc() { file_with busy profile; }
+
+make_every() {
+	local event settings=profile
+	for event in JavaExceptionThrow ObjectAllocationInNewTLAB ObjectAllocationOutsideTLAB ClassLoad ClassDefine FinalizerStatistics; do
+		settings=$settings,jdk.$event#enabled=true
+	done
+	for event in FileRead FileWrite FileForce SocketWrite Compilation VirtualThreadPinned; do
+		settings=$settings,jdk.$event#enabled=true,jdk.$event#threshold=0ms
+	done
+	file_with some "$settings"
+}
 
 make_big() { load $SECONDS_BIG busy "$RECORD=profile,filename=$work/made"; }
 
@@ -175,6 +188,7 @@ make_ap() {
 is_for() {
 	case $1$2 in
 	cpu8 | cpu11 | cpu17 | cpu21) say "$1$2: CPUTimeSample is there from JDK 25 on" ;;
+	every8 | every11) say "$1$2: settings of single events are there from JDK 17 on" ;;
 	scrub8 | scrub11 | scrub17) say "$1$2: jfr scrub is there from JDK 19 on" ;;
 	*) return 0 ;;
 	esac
@@ -233,7 +247,7 @@ worst=0
 for name in "$@"; do
 	case $name in
 	ap-*) make_alone "$name" ap 17 ;;
-	small* | default* | gc* | chunks* | live* | killed* | crash* | cpu* | scrub* | big* | large*)
+	small* | default* | every* | gc* | chunks* | live* | killed* | crash* | cpu* | scrub* | big* | large*)
 		make_alone "$name" "${name%%[0-9]*}" "${name##*[a-z]}" ;;
 	*) say "no recording is called $name; see --list"; exit 2 ;;
 	esac

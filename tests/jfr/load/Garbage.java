@@ -47,7 +47,7 @@ final class Garbage {
 
     /** Many more. */
     static void much() throws InterruptedException {
-        for (int i = 0; i < 4; i++) {
+        for (int i = 0; i < 6; i++) {
             nodes(1000);
             bytes(100_000);
             tables();
