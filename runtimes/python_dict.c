@@ -169,6 +169,45 @@ uint64_t python_attribute(struct python_heap *h, uint64_t object, const char *na
 	return python_attribute_with_key(h, object, name, NULL);
 }
 
+/* A member descriptor's PyMemberDef, and in that where in the object the slot is. */
+#define DESCRIPTOR_MEMBER 40
+#define MEMBER_OFFSET 16
+#define MAX_BASES 16
+
+/* What is at a member descriptor's place in the object; 0: it is something else. */
+static uint64_t slot_value(struct python_heap *h, uint64_t object, uint64_t type,
+			   uint64_t descriptor)
+{
+	uint64_t member, at;
+	char name[24];
+
+	python_type_name(h, descriptor, name, sizeof(name));
+	if (strcmp(name, "member_descriptor") != 0)
+		return 0;
+	member = python_field(h, descriptor, DESCRIPTOR_MEMBER);
+	at = member ? python_word(h, member + MEMBER_OFFSET) : 0;
+	if (at < h->layout->object.size || at >= python_word(h, type + h->layout->type.basicsize))
+		return 0;
+	return python_word(h, object + at);
+}
+
+uint64_t python_member(struct python_heap *h, uint64_t object, const char *name)
+{
+	uint64_t value = python_attribute(h, object, name), base, type;
+
+	type = object ? python_word(h, object + h->layout->object.type) : 0;
+	base = value ? 0 : type;
+	for (int i = 0; base && i < MAX_BASES && !value; i++) {
+		uint64_t dict = python_field(h, base, PYTHON_TYPE_DICT);
+		uint64_t descriptor = python_dict_get(h, dict, name);
+
+		if (descriptor)
+			return slot_value(h, object, type, descriptor);
+		base = python_field(h, base, PYTHON_TYPE_BASE);
+	}
+	return value;
+}
+
 uint64_t python_module_dict(struct python_heap *h, uint64_t modules, const char *name)
 {
 	uint64_t module = python_dict_get(h, modules, name);

@@ -22,6 +22,10 @@ uint64_t python_attribute(struct python_heap *h, uint64_t object, const char *na
 uint64_t python_attribute_with_key(struct python_heap *h, uint64_t object, const char *name,
 				   uint64_t *key);
 
+/* The same, or what is in a slot of that name (`__slots__`) of its class or one that this derives
+ * from. */
+uint64_t python_member(struct python_heap *h, uint64_t object, const char *name);
+
 /* The variables of a module, a dict; modules is sys.modules. 0: not imported. */
 uint64_t python_module_dict(struct python_heap *h, uint64_t modules, const char *name);
 

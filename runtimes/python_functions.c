@@ -48,13 +48,15 @@ void python_functions_free(struct python_functions *fs)
 	free(fs);
 }
 
-/* Its file is right in a folder named asyncio of the standard library or of a package. */
+/* Its file is right in a folder named asyncio of the standard library or of a package; or it is
+ * anyio's. */
 static bool is_asyncio(const char *file)
 {
 	const char *base = path_basename(file), folder[] = "/asyncio/";
 	size_t len = strlen(folder);
 
-	return (size_t)(base - file) >= len && !memcmp(base - len, folder, len);
+	return ((size_t)(base - file) >= len && !memcmp(base - len, folder, len)) ||
+	       strstr(file, "/anyio/_");
 }
 
 static void read_function(struct python_heap *h, uint64_t code, uint64_t qualname,

@@ -12,7 +12,7 @@
 struct python_function {
 	char *name; /* qualified where it can be; bytes of the target, NUL-terminated */
 	struct python_code code;
-	bool is_asyncio; /* part of asyncio itself */
+	bool is_asyncio; /* part of asyncio itself, or of anyio */
 };
 
 /* Where a frame is. function: an id of python_functions, 0: it could not be read. */

@@ -12,7 +12,6 @@
 #include "runtimes/python_str.h"
 
 #define TYPE_SUBCLASS (1u << 31) /* Py_TPFLAGS_TYPE_SUBCLASS, of a class's class */
-#define TYPE_DICT 264
 #define DICT_USED 16
 /* A class in a class in a module, behind a property, behind decorators. */
 #define MAX_DEPTH 8
@@ -142,7 +141,7 @@ static void search_class(struct name_search *s, uint64_t class)
 
 	if (n >= q->max || intern_add(q->classes, &class, sizeof(class)) <= n)
 		return;
-	python_dict_each(s->heap, python_word(s->heap, class + TYPE_DICT), search_entry, s);
+	python_dict_each(s->heap, python_field(s->heap, class, PYTHON_TYPE_DICT), search_entry, s);
 }
 
 /* The functions behind staticmethod, classmethod, property: the words behind its head. */

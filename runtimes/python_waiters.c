@@ -108,8 +108,29 @@ static bool is_named(struct python_heap *h, uint64_t function, const char *end)
 	       python_str_ends(h, python_word(h, function + h->at.function.qualname), end);
 }
 
+/* A task of an anyio task group waits, as asyncio's do, behind the task that entered the group:
+   self.cancel_scope._host_task of the group that the callback refers to. */
+static void decode_group(struct search *s, uint64_t function)
+{
+	struct python_heap *h = s->heap;
+	uint64_t closure = python_word(h, function + h->at.function.closure);
+	size_t n = python_items(h, closure, python_kind(h, closure));
+
+	for (size_t i = 0; i < n && i < MAX_CELLS; i++) {
+		uint64_t cell = python_item(h, closure, PYTHON_TUPLE, i), scope = 0;
+
+		if (python_kind(h, cell) == PYTHON_CELL)
+			scope = python_member(h, python_field(h, cell, PYTHON_FIRST_FIELD),
+					      "cancel_scope");
+		if (scope)
+			add_task(s, python_member(h, scope, "_host_task"), PYTHON_VIA_TASK_GROUP);
+	}
+}
+
 static void decode_function(struct search *s, uint64_t function)
 {
+	if (is_named(s->heap, function, "TaskGroup._spawn.<locals>.task_done"))
+		decode_group(s, function);
 	for (size_t i = 0; i < sizeof(callbacks) / sizeof(*callbacks); i++)
 		if (is_named(s->heap, function, callbacks[i].qualname))
 			follow_closure(s, function, callbacks[i].via);

@@ -38,6 +38,14 @@ for minor in $PYTHON_MINORS; do
 	else
 		skip "CPython 3.$minor with uvloop" "no uvloop for it"
 	fi
+	folder=$(package_of "$python" "$minor" anyio anyio)
+	if [ -n "$folder" ]; then
+		PYTHONPATH=$folder tests/python/anyio_check.py "$weft" "$python" >"$work/out" 2>"$work/err"
+		status=$?
+		claim "CPython 3.$minor: $(tail -n 1 "$work/out")" $status
+	else
+		skip "CPython 3.$minor with anyio" "no anyio for it"
+	fi
 	newest=$python
 done
 
