@@ -27,7 +27,7 @@
 struct unpack {
 	int fd;
 	unsigned int depth;
-	struct unpack_limits limits;
+	struct unpack_limits limits; /* of what is not packed in anything, as own_room */
 	struct spill_room own_room, *room;
 	struct content content;
 	uint64_t at, len;	   /* where what is packed begins, behind frames without content */
@@ -294,9 +294,9 @@ static bool next_entry(struct unpack *u, struct unpack_part *part)
 	int status = hurry_is_on() ? unpack_fault_set(&fault, -EINTR, 0, "was interrupted")
 				   : zip_next(u->zip, &e, &fault);
 
-	if (status > 0 && ++u->n_entries > u->limits.max_entries)
+	if (status > 0 && ++u->n_entries > u->room->limits->max_entries)
 		status = unpack_fault_set(&fault, -E2BIG, 0, "the zip has more than %u entries",
-					  u->limits.max_entries);
+					  u->room->limits->max_entries);
 	if (!status && !u->has_parts)
 		unpack_fault_set(&fault, -ENOTSUP, 0, "no entry of the zip is a recording");
 	if (status <= 0) {
