@@ -205,8 +205,10 @@ static void one_bad_entry_leaves_the_others(void **state)
 		int err;
 		const char *reason;
 	} cases[] = {
-		{ 8, ENCRYPTED, 0, -ENOTSUP, "encrypted" },  { 14, 0, 0, -ENOTSUP, "method 14" },
-		{ 9, 0, 0, -ENOTSUP, "method 9" },	     { 0, 0, 5000, -EBADMSG, "checksum" },
+		{ 8, ENCRYPTED, 0, -ENOTSUP, "encrypted" },
+		{ 14, 0, 0, -ENOTSUP, "method 14" },
+		{ 9, 0, 0, -ENOTSUP, "method 9" },
+		{ 0, 0, 5000, -EBADMSG, "checksum" },
 		{ 8, 0, 37, -EBADMSG, "damaged deflate data: invalid block type" },
 	};
 
