@@ -12,8 +12,8 @@
 #include "jfr/window.h"
 #include "jfr/wire.h"
 
-#define MAX_MARKS (1 << 22)   /* 32 MB; a JVM writes three a second */
-#define MAX_DAMAGES 1000      /* that are told apart; what comes then is added to the last */
+#define MAX_MARKS (1 << 22) /* 32 MB; a JVM writes three a second */
+#define MAX_DAMAGES 1000    /* that are told apart; what comes then is added to the last */
 #define HEAD_MAX (2 * WIRE_VARINT_MAX)
 
 #define TYPE_METADATA 0
@@ -113,8 +113,7 @@ int chunk_event(struct chunk *c, uint64_t at, uint64_t size, const uint8_t **byt
 }
 
 /* The bytes of a whole event of a type, which is read by itself. */
-static int event_at(struct chunk *c, uint64_t at, uint64_t to, uint64_t want_type,
-		    struct reader *r)
+static int event_at(struct chunk *c, uint64_t at, uint64_t to, uint64_t want_type, struct reader *r)
 {
 	uint8_t head[HEAD_MAX];
 	uint64_t size, type;

@@ -38,11 +38,11 @@ struct chunk {
 	size_t n_marks, marks_cap;
 	struct damage *damages;
 	size_t n_damages, damages_cap;
-	uint64_t n_unknown;   /* events of types that nothing is said about */
+	uint64_t n_unknown;	      /* events of types that nothing is said about */
 	uint64_t counts[2], sizes[2]; /* of its metadata and its checkpoints, as walked over */
-	uint64_t n_unchecked; /* bytes that were looked at for events behind damage */
-	struct event_types *plain; /* of the metadata, for nobody to visit; made when needed */
-	uint8_t *event;		   /* room for one event that is read by itself */
+	uint64_t n_unchecked;	      /* bytes that were looked at for events behind damage */
+	struct event_types *plain;    /* of the metadata, for nobody to visit; made when needed */
+	uint8_t *event;		      /* room for one event that is read by itself */
 	size_t event_cap;
 };
 

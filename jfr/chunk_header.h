@@ -22,9 +22,9 @@ enum chunk_state {
 
 struct chunk_header {
 	uint16_t major, minor;
-	uint64_t size;			     /* with the header */
+	uint64_t size;			    /* with the header */
 	uint64_t constants_at, metadata_at; /* from the chunk's start; 0: none yet */
-	int64_t start_ns;		     /* unix time of start_ticks */
+	int64_t start_ns;		    /* unix time of start_ticks */
 	uint64_t duration_ns;
 	int64_t start_ticks;
 	uint64_t ticks_per_s;	 /* never 0 */

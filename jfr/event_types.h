@@ -37,8 +37,8 @@ struct event_type {
 	const struct jfr_type *type;
 	uint64_t count, bytes; /* since event_types_reset() */
 	void *binding;
-	struct layout *layout;	 /* made when event_type_layout() asks */
-	bool is_undescribed; /* it cannot be made */
+	struct layout *layout; /* made when event_type_layout() asks */
+	bool is_undescribed;   /* it cannot be made */
 };
 
 struct event {

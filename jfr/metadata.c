@@ -10,10 +10,10 @@
 #include "core/scoped.h"
 #include "jfr/wire.h"
 
-#define MAX_DEPTH 16	       /* of elements; writers need five */
-#define MAX_ATTRIBUTES 64      /* of one element that are looked at; writers have up to five */
-#define MAX_LEN (64 << 20)     /* of a metadata event; JDK 25 needs 110 kB */
-#define MIN_ELEMENT_LEN 3      /* name, number of attributes, number of children */
+#define MAX_DEPTH 16	   /* of elements; writers need five */
+#define MAX_ATTRIBUTES 64  /* of one element that are looked at; writers have up to five */
+#define MAX_LEN (64 << 20) /* of a metadata event; JDK 25 needs 110 kB */
+#define MIN_ELEMENT_LEN 3  /* name, number of attributes, number of children */
 
 struct metadata {
 	unsigned int refs;
@@ -248,9 +248,15 @@ static enum jfr_kind kind_of_name(const struct jfr_type *t)
 		const char *name;
 		enum jfr_kind kind;
 	} primitives[] = {
-		{ "boolean", JFR_BOOLEAN }, { "byte", JFR_BYTE },     { "short", JFR_SHORT },
-		{ "char", JFR_CHAR },	    { "int", JFR_INT },	      { "long", JFR_LONG },
-		{ "float", JFR_FLOAT },	    { "double", JFR_DOUBLE }, { "java.lang.String", JFR_STRING },
+		{ "boolean", JFR_BOOLEAN },
+		{ "byte", JFR_BYTE },
+		{ "short", JFR_SHORT },
+		{ "char", JFR_CHAR },
+		{ "int", JFR_INT },
+		{ "long", JFR_LONG },
+		{ "float", JFR_FLOAT },
+		{ "double", JFR_DOUBLE },
+		{ "java.lang.String", JFR_STRING },
 	};
 
 	for (size_t i = 0; i < sizeof(primitives) / sizeof(primitives[0]); i++)

@@ -16,33 +16,33 @@
 struct reader;
 
 enum jfr_kind { /* how a value of a type is written */
-	JFR_STRUCT,
-	JFR_BOOLEAN,
-	JFR_BYTE,
-	JFR_SHORT,
-	JFR_CHAR,
-	JFR_INT,
-	JFR_LONG,
-	JFR_FLOAT,
-	JFR_DOUBLE,
-	JFR_STRING,
+		JFR_STRUCT,
+		JFR_BOOLEAN,
+		JFR_BYTE,
+		JFR_SHORT,
+		JFR_CHAR,
+		JFR_INT,
+		JFR_LONG,
+		JFR_FLOAT,
+		JFR_DOUBLE,
+		JFR_STRING,
 };
 
 enum jfr_unit { /* by the annotations of a field */
-	JFR_NO_UNIT,
-	JFR_TIMESTAMP_TICKS,
-	JFR_TIMESTAMP_NS, /* since 1970 */
-	JFR_TIMESTAMP_MS,
-	JFR_TIMESPAN_TICKS,
-	JFR_TIMESPAN_NS,
-	JFR_TIMESPAN_US,
-	JFR_TIMESPAN_MS,
-	JFR_TIMESPAN_S,
-	JFR_BYTES,
-	JFR_BITS,
-	JFR_HERTZ,
-	JFR_ADDRESS,
-	JFR_PERCENTAGE, /* 1 is all */
+		JFR_NO_UNIT,
+		JFR_TIMESTAMP_TICKS,
+		JFR_TIMESTAMP_NS, /* since 1970 */
+		JFR_TIMESTAMP_MS,
+		JFR_TIMESPAN_TICKS,
+		JFR_TIMESPAN_NS,
+		JFR_TIMESPAN_US,
+		JFR_TIMESPAN_MS,
+		JFR_TIMESPAN_S,
+		JFR_BYTES,
+		JFR_BITS,
+		JFR_HERTZ,
+		JFR_ADDRESS,
+		JFR_PERCENTAGE, /* 1 is all */
 };
 
 struct jfr_type;
@@ -57,7 +57,7 @@ struct jfr_field {
 
 struct jfr_type {
 	uint64_t id;
-	const char *name; /* "jdk.ExecutionSample" */
+	const char *name;  /* "jdk.ExecutionSample" */
 	const char *super; /* "" without */
 	bool is_simple;	   /* one field that stands for the whole */
 	bool is_event;
@@ -69,7 +69,7 @@ struct jfr_type {
 struct metadata;
 
 /* Of the bytes of a whole event, its size first. NULL and *err: -EBADMSG, -E2BIG, -ENOMEM, with
-   *what and *where (an offset from the event's start). */
+ *what and *where (an offset from the event's start). */
 struct metadata *metadata_parse(const void *bytes, size_t len, int *err, const char **what,
 				uint64_t *where);
 struct metadata *metadata_ref(struct metadata *m);

@@ -213,7 +213,8 @@ static int read_part(struct recording *r, uint64_t at, const struct chunk_header
 	int err = c ? load(r, c, to, has_offsets) : -ENOMEM;
 
 	if (err == -EBADMSG)
-		err = note(r, at, at + to, "a chunk without metadata: nothing says what its events are");
+		err = note(r, at, at + to,
+			   "a chunk without metadata: nothing says what its events are");
 	else if (!err)
 		err = visit_chunk(r, c, to);
 	chunk_free(c);
@@ -224,8 +225,8 @@ static int read_part(struct recording *r, uint64_t at, const struct chunk_header
 static int read_unfinished(struct recording *r, uint64_t at, const struct chunk_header *h,
 			   uint64_t *next)
 {
-	bool is_flushed = h->state != CHUNK_COMPLETE && h->size > CHUNK_HEADER_LEN &&
-			  h->size <= r->size - at;
+	bool is_flushed =
+		h->state != CHUNK_COMPLETE && h->size > CHUNK_HEADER_LEN && h->size <= r->size - at;
 	int err = find_chunk(r, at + CHUNK_HEADER_LEN, next);
 	uint64_t to = *next - at;
 

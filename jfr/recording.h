@@ -18,7 +18,7 @@ struct seen_chunks {
 	struct seen_chunk {
 		int64_t start_ns, start_ticks;
 		uint64_t size;
-	} *items;
+	} * items;
 	size_t n, cap;
 };
 
@@ -26,7 +26,7 @@ void seen_chunks_deinit(struct seen_chunks *seen);
 
 struct recording_report {
 	uint64_t n_chunks, n_duplicates; /* chunks that were read, and that were there before */
-	uint64_t n_open; /* that nobody finished: their JVM still writes, or died */
+	uint64_t n_open;		 /* that nobody finished: their JVM still writes, or died */
 	uint64_t n_unflushed; /* bytes behind the last flush of such chunks, which are left out */
 	uint64_t n_unknown;   /* events of types that nothing is said about */
 	uint64_t counts[2], sizes[2]; /* of metadata and checkpoints */

@@ -14,11 +14,11 @@
 #include "jfr/window.h"
 #include "jfr/wire.h"
 
-#define RUN 4		      /* events that follow each other are no accident */
-#define MAX_SIZE (1 << 20)    /* of an event that is believed behind damage */
+#define RUN 4		       /* events that follow each other are no accident */
+#define MAX_SIZE (1 << 20)     /* of an event that is believed behind damage */
 #define MAX_AWAY_S (24 * 3600) /* of an event's time from the chunk's */
-#define MIN_WORK (64 << 20)   /* bytes that may be looked at for one chunk, at least */
-#define MAX_WORK_RATIO 8      /* and per byte of the chunk */
+#define MIN_WORK (64 << 20)    /* bytes that may be looked at for one chunk, at least */
+#define MAX_WORK_RATIO 8       /* and per byte of the chunk */
 
 static bool is_time(const struct chunk *c, int64_t ticks)
 {
