@@ -8,6 +8,7 @@
 #include "core/hurry.h"
 #include "core/reader.h"
 #include "jfr/constants.h"
+#include "jfr/names.h"
 #include "jfr/resync.h"
 #include "jfr/window.h"
 #include "jfr/wire.h"
@@ -36,7 +37,7 @@ void chunk_free(struct chunk *c)
 {
 	if (!c)
 		return;
-	constants_free(c->constants);
+	names_free(c->names);
 	event_types_free(c->plain);
 	metadata_unref(c->metadata);
 	free(c->marks);
@@ -136,18 +137,23 @@ static int event_at(struct chunk *c, uint64_t at, uint64_t to, uint64_t want_typ
 	return 0;
 }
 
+static int make_names(struct chunk *c, struct metadata *m)
+{
+	struct constants *constants = constants_new(m);
+
+	c->names = constants ? names_new(constants) : NULL;
+	if (c->names)
+		return 0;
+	constants_free(constants);
+	return -ENOMEM;
+}
+
 static int use_metadata(struct chunk *c, struct metadata *m)
 {
-	if (c->constants) {
-		int err = constants_update(c->constants, m);
+	int err = c->names ? constants_update(names_constants(c->names), m) : make_names(c, m);
 
-		if (err)
-			return err;
-	} else {
-		c->constants = constants_new(m);
-		if (!c->constants)
-			return -ENOMEM;
-	}
+	if (err)
+		return err;
 	metadata_ref(m);
 	metadata_unref(c->metadata);
 	c->metadata = m;
@@ -198,7 +204,7 @@ static int load_constants(struct chunk *c, uint64_t at, uint64_t to, int64_t *de
 	wire_skip_varint(&ahead, "start time");
 	wire_skip_varint(&ahead, "duration");
 	*delta = (int64_t)wire_varint(&ahead, "delta");
-	err = constants_add(c->constants, &r);
+	err = constants_add(names_constants(c->names), &r);
 	if (err == -EBADMSG || err == -E2BIG)
 		return chunk_note(c, at + r.where, at + size, r.what);
 	return err;
@@ -321,6 +327,49 @@ int chunk_scan(struct chunk *c, uint64_t to, struct metadata *known)
 	err = load_marked(c, to);
 	if (!err)
 		c->loaded_to = to;
+	return err;
+}
+
+static int search(struct chunk *c)
+{
+	uint64_t at = CHUNK_HEADER_LEN;
+	int err = 0;
+
+	while (!err && at < c->loaded_to) {
+		uint64_t size, type;
+		int64_t delta;
+
+		err = hurry_is_on() ? -EINTR : chunk_head(c, at, c->loaded_to, &size, &type);
+		if (!err && type == TYPE_CONSTANTS)
+			err = load_constants(c, at, c->loaded_to, &delta);
+		at += err ? 0 : size;
+	}
+	return err == -EBADMSG ? 0 : err;
+}
+
+/* Whoever asks for it holds events that lie in the window, or in the room for a single one. */
+int chunk_search(struct chunk *c)
+{
+	struct window own, *window = c->window;
+	uint8_t *event = c->event;
+	size_t event_cap = c->event_cap;
+	int err;
+
+	if (c->is_scanned)
+		return -ENOENT;
+	c->is_scanned = true;
+	err = window_init(&own, window->fd);
+	if (err)
+		return err;
+	c->window = &own;
+	c->event = NULL;
+	c->event_cap = 0;
+	err = search(c);
+	free(c->event);
+	window_deinit(&own);
+	c->window = window;
+	c->event = event;
+	c->event_cap = event_cap;
 	return err;
 }
 

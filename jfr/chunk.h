@@ -16,7 +16,7 @@
 #include "jfr/chunk_header.h"
 #include "jfr/event_types.h"
 
-struct constants;
+struct names;
 struct window;
 
 /* Bytes of the file that are lost, and why. */
@@ -29,12 +29,12 @@ struct chunk {
 	struct window *window; /* borrowed */
 	uint64_t at;	       /* of its first byte, in the file */
 	struct chunk_header header;
-	struct metadata *metadata;   /* NULL until it is found */
-	struct constants *constants; /* NULL as long as there is no metadata */
-	struct constants *older[2];  /* of the chunks before, newest first; borrowed, may be NULL */
-	uint64_t loaded_to;	     /* metadata and constants are known up to here */
-	bool is_scanned;	     /* by every event of it, not only those the header leads to */
-	uint64_t *marks;	     /* where metadata and checkpoints begin, ascending */
+	struct metadata *metadata; /* NULL until it is found */
+	struct names *names;	   /* of its constants; NULL as long as there is no metadata */
+	struct names *older[2];	   /* of the chunks before, newest first; borrowed, may be NULL */
+	uint64_t loaded_to;	   /* metadata and constants are known up to here */
+	bool is_scanned;	   /* by every event of it, not only those the header leads to */
+	uint64_t *marks;	   /* where metadata and checkpoints begin, ascending */
 	size_t n_marks, marks_cap;
 	struct damage *damages;
 	size_t n_damages, damages_cap;
@@ -57,6 +57,8 @@ void chunk_free(struct chunk *c); /* NULL is fine */
 int chunk_load(struct chunk *c, uint64_t to, struct metadata *known);
 /* The same by walking from event to event, whatever is damaged. -EBADMSG: there is no metadata. */
 int chunk_scan(struct chunk *c, uint64_t to, struct metadata *known);
+/* Adds constants that the header's way does not lead to, once. 0, or -ENOENT when that was done. */
+int chunk_search(struct chunk *c);
 /* Nothing says what its events are: they are tried as if this did. 0 or -ENOMEM. */
 int chunk_assume(struct chunk *c, struct metadata *m, uint64_t to);
 /* Visits the events from `from` up to `to`, and notes what is damaged. 0, or what the visitor or

@@ -9,7 +9,7 @@
 #include "core/array.h"
 #include "core/clock.h"
 #include "core/hurry.h"
-#include "jfr/constants.h"
+#include "jfr/names.h"
 #include "jfr/window.h"
 
 #define MAX_GAP_NS (NS_PER_S / 10) /* between two chunks of one JVM */
@@ -19,7 +19,7 @@ struct recording {
 	uint64_t size; /* of the file */
 	const struct event_visitor *visitor;
 	struct event_types *types; /* of the newest metadata */
-	struct constants *older[2];
+	struct names *older[2];
 	struct chunk_header last; /* of the chunk older[0] is of */
 	struct seen_chunks *seen;
 	struct recording_report *report;
@@ -119,18 +119,18 @@ static bool is_successor(const struct chunk_header *a, const struct chunk_header
 
 static void drop_older(struct recording *r)
 {
-	constants_free(r->older[0]);
-	constants_free(r->older[1]);
+	names_free(r->older[0]);
+	names_free(r->older[1]);
 	r->older[0] = r->older[1] = NULL;
 }
 
-/* The chunk's constants may explain what the next one has begun before it. */
-static void keep_constants(struct recording *r, struct chunk *c)
+/* Its names may explain what the next one has begun before it. */
+static void keep_names(struct recording *r, struct chunk *c)
 {
-	constants_free(r->older[1]);
+	names_free(r->older[1]);
 	r->older[1] = r->older[0];
-	r->older[0] = c->constants;
-	c->constants = NULL;
+	r->older[0] = c->names;
+	c->names = NULL;
 	r->last = c->header;
 }
 
@@ -188,7 +188,7 @@ static int visit_chunk(struct recording *r, struct chunk *c, uint64_t to)
 		err = end_err;
 	if (!err)
 		err = report_chunk(r, c);
-	keep_constants(r, c);
+	keep_names(r, c);
 	return err;
 }
 

@@ -1,0 +1,306 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "jfr/names_row.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "core/arena.h"
+#include "core/array.h"
+#include "core/scoped.h"
+#include "jfr/chunk.h"
+#include "jfr/constants.h"
+#include "jfr/layout.h"
+
+#define MAX_NAME_LEN 4096 /* of a class; longer ones are cut */
+#define MAX_MISSING 4096  /* things that are missing and still told apart */
+#define MAX_DEPTH 8	  /* of constants that are text of constants; JDK 25 needs three */
+
+struct names *names_new(struct constants *c)
+{
+	struct names *n = calloc(1, sizeof(*n));
+
+	if (!n)
+		return NULL;
+	n->constants = c;
+	n->nowhere.name = "[unresolved]";
+	n->no_method = (struct java_method){ .class = &n->nowhere, .name = "", .descriptor = "" };
+	return n;
+}
+
+void names_free(struct names *n)
+{
+	if (!n)
+		return;
+	constants_free(n->constants);
+	arena_deinit(&n->arena);
+	free(n->rows);
+	free(n);
+}
+
+struct constants *names_constants(struct names *n)
+{
+	return n->constants;
+}
+
+void names_update(struct names *n)
+{
+	n->round++;
+}
+
+void names_forget(struct names *n)
+{
+	for (size_t i = 0; i < n->n; i++)
+		switch (n->rows[i]->what) {
+		case WHAT_THREAD:
+			n->rows[i]->thread.labels = 0;
+			break;
+		case WHAT_CLASS:
+			n->rows[i]->class.string = 0;
+			break;
+		case WHAT_METHOD:
+			n->rows[i]->method.function = 0;
+			break;
+		case WHAT_STACK:
+			n->rows[i]->stack.stack = 0;
+			break;
+		case WHAT_TEXT:
+			break;
+		}
+}
+
+size_t names_memory(const struct names *n)
+{
+	return constants_memory(n->constants) + n->arena.memory + n->cap * sizeof(*n->rows);
+}
+
+uint64_t names_n_missing(const struct names *n)
+{
+	return n->n_missing;
+}
+
+const char *names_keep(struct names *n, const char *text, size_t len)
+{
+	return arena_copy(&n->arena, text, len);
+}
+
+static bool find_in(struct names *n, uint64_t type, int64_t key, struct found *f)
+{
+	struct pool *pool = n ? constants_pool(n->constants, type) : NULL;
+
+	f->constant = pool_find(pool, key);
+	if (!f->constant)
+		return false;
+	f->names = n;
+	f->layout = pool_layout(pool);
+	return true;
+}
+
+bool names_find(struct chunk *c, uint64_t type, int64_t key, struct found *f)
+{
+	if (find_in(c->names, type, key, f))
+		return true;
+	if (!key) /* none, unless there is such a constant */
+		return false;
+	if (find_in(c->older[0], type, key, f) || find_in(c->older[1], type, key, f))
+		return true;
+	/* The way that the header shows need not lead to all there is. */
+	if (!chunk_search(c) && find_in(c->names, type, key, f))
+		return true;
+	c->names->n_missing++;
+	return false;
+}
+
+struct jfr_value *names_values(const struct found *f)
+{
+	SCOPED(free)
+	struct jfr_value *values = malloc((layout_n_leaves(f->layout) + 1) * sizeof(*values));
+	struct reader r;
+
+	reader_init(&r, f->constant->bytes, f->constant->len);
+	if (!values || layout_read(f->layout, &r, values))
+		return NULL;
+	return TAKE(values);
+}
+
+struct named *names_row(struct found *f, enum what what, bool *is_done)
+{
+	struct names *n = f->names;
+	struct named *row;
+
+	*is_done = false;
+	if (f->constant->memo) {
+		row = n->rows[f->constant->memo - 1];
+		*is_done = !row->is_partial || row->round == n->round;
+		return row->what == what ? row : NULL;
+	}
+	if (n->n >= UINT32_MAX - 1 || ARRAY_RESERVE(n->rows, n->cap, n->n))
+		return NULL;
+	row = arena_calloc(&n->arena, 1, sizeof(*row));
+	if (!row)
+		return NULL;
+	row->what = what;
+	n->rows[n->n++] = row;
+	f->constant->memo = (uint32_t)n->n;
+	return row;
+}
+
+void names_finish(struct chunk *c, struct found *f, struct named *row, uint64_t n_missing)
+{
+	row->is_partial = c->names->n_missing != n_missing;
+	row->round = f->names->round;
+}
+
+static const char *text_of(struct names *n, const struct wire_string *s)
+{
+	SCOPED(free) char *text = malloc(wire_string_room(s) + 1);
+
+	return text ? arena_copy(&n->arena, text, wire_string_text(s, text)) : NULL;
+}
+
+struct text_ref names_ref_at(const struct found *f, const struct jfr_value *values, int i)
+{
+	const struct jfr_leaf *leaf = i < 0 ? NULL : layout_leaf(f->layout, (size_t)i);
+	struct text_ref ref = { .is_constant = false };
+
+	if (leaf && leaf->kind == VALUE_STRING)
+		ref.string = values[i].string;
+	ref.is_constant = leaf && leaf->kind == VALUE_CONSTANT;
+	if (ref.is_constant) {
+		ref.type = leaf->field->type_id;
+		ref.key = values[i].n;
+	}
+	return ref;
+}
+
+struct text_ref names_ref(const struct found *f, const struct jfr_value *values, const char *path)
+{
+	return names_ref_at(f, values, layout_find(f->layout, path));
+}
+
+const char *names_resolve(struct chunk *c, const struct text_ref *ref)
+{
+	const struct jfr_type *strings;
+	const char *text;
+
+	if (ref->is_constant)
+		return names_text(c, ref->type, ref->key);
+	switch (ref->string.encoding) {
+	case WIRE_NULL:
+	case WIRE_EMPTY:
+		return "";
+	case WIRE_POOLED:
+		strings = metadata_by_name(c->metadata, "java.lang.String");
+		return strings ? names_text(c, strings->id, ref->string.key) : "";
+	default:
+		text = text_of(c->names, &ref->string);
+		return text ? text : "";
+	}
+}
+
+const char *names_missing(struct chunk *c, const char *what, int64_t key)
+{
+	char text[80];
+	int len = snprintf(text, sizeof(text), "[unresolved:%s:%" PRId64 "]", what, key);
+	const char *kept = NULL;
+
+	if (c->names->n_missing < MAX_MISSING)
+		kept = arena_copy(&c->names->arena, text, (size_t)len);
+	return kept ? kept : "[unresolved]";
+}
+
+/* Text of what is no class, thread or method: its name, or its first field. */
+static const char *plain_text(struct chunk *c, uint64_t type, int64_t key)
+{
+	struct text_ref ref;
+	uint64_t n_missing;
+	struct named *row;
+	struct found f;
+	bool is_done;
+	int i;
+
+	if (!names_find(c, type, key, &f))
+		return key ? names_missing(c, "constant", key) : "";
+	row = names_row(&f, WHAT_TEXT, &is_done);
+	if (!row || is_done)
+		return row && row->text ? row->text : "";
+	n_missing = c->names->n_missing;
+	SCOPED(free) struct jfr_value *values = names_values(&f);
+
+	if (!values)
+		return "";
+	i = layout_find(f.layout, "name");
+	ref = names_ref_at(&f, values, i >= 0 ? i : 0);
+	row->text = names_resolve(c, &ref);
+	names_finish(c, &f, row, n_missing);
+	return row->text;
+}
+
+static const char *method_text(struct chunk *c, const struct java_method *m)
+{
+	char text[MAX_NAME_LEN];
+
+	if (!*m->class->name)
+		return m->name;
+	snprintf(text, sizeof(text), "%s.%s", m->class->name, m->name);
+	return arena_copy(&c->names->arena, text, strlen(text));
+}
+
+const char *names_text(struct chunk *c, uint64_t type_id, int64_t key)
+{
+	const struct jfr_type *type = metadata_by_id(c->metadata, type_id);
+	const char *name = type ? type->name : "";
+	const char *text = "";
+
+	if (c->names->depth >= MAX_DEPTH)
+		return "";
+	c->names->depth++;
+	if (!strcmp(name, "java.lang.Class")) {
+		const struct java_class *class = names_class(c, type_id, key);
+
+		text = class ? class->name : "";
+	} else if (!strcmp(name, "java.lang.Thread")) {
+		const struct java_thread *thread = names_thread(c, type_id, key);
+
+		text = thread ? thread->name : "";
+	} else if (!strcmp(name, "jdk.types.Method")) {
+		const struct java_method *method = names_method(c, type_id, key);
+
+		text = method ? method_text(c, method) : "";
+	} else {
+		text = plain_text(c, type_id, key);
+	}
+	c->names->depth--;
+	return text ? text : "";
+}
+
+const char *names_string(struct chunk *c, const struct wire_string *s, struct text_room *room)
+{
+	struct text_ref ref = { .string = *s };
+	size_t need = wire_string_room(s) + 1;
+
+	if (s->encoding == WIRE_POOLED)
+		return names_resolve(c, &ref);
+	if (need > room->cap) {
+		char *text = realloc(room->text, need);
+
+		if (!text)
+			return "";
+		room->text = text;
+		room->cap = need;
+	}
+	room->text[wire_string_text(s, room->text)] = '\0';
+	return room->text;
+}
+
+bool names_has_room(const struct chunk *c)
+{
+	return c->names->n_missing < MAX_MISSING;
+}
+
+struct java_method *names_no_method(struct chunk *c)
+{
+	return &c->names->no_method;
+}
