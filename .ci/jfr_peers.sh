@@ -13,7 +13,7 @@ CONVERTER=tools.profiler:jfr-converter:4.5
 JMC=9.1.2
 LZ4=org.lz4:lz4-java:1.8.0
 ENCODER=org.owasp.encoder:encoder:1.3.1
-GRAFANA=github.com/grafana/jfr-parser
+GRAFANA=github.com/grafana/jfr-parser@v0.17.1
 COPY=org.apache.maven.plugins:maven-dependency-plugin:3.6.1:copy
 
 without() { echo "jfr peers: no $1 here; tests and measures go without it"; }
@@ -52,9 +52,9 @@ grafana() {
 	rm -rf "$folder/grafana-jfr.new"
 	mkdir -p "$folder/grafana-jfr.new"
 	cp tests/bench/peers/grafana_jfr.go "$folder/grafana-jfr.new/main.go"
-	if (cd "$folder/grafana-jfr.new" && export GOFLAGS=-mod=mod && go mod init grafana_jfr && go get $GRAFANA@latest &&
+	if (cd "$folder/grafana-jfr.new" && export GOFLAGS=-mod=mod && go mod init grafana_jfr && go get $GRAFANA &&
 		go build -o grafana_jfr .) >"$folder/grafana-jfr.log" 2>&1; then
-		grep "$GRAFANA" "$folder/grafana-jfr.new/go.mod" | head -n 1 >"$folder/grafana-jfr.new/version"
+		echo $GRAFANA >"$folder/grafana-jfr.new/version"
 		keep grafana-jfr
 	else
 		tail -n 3 "$folder/grafana-jfr.log" >&2

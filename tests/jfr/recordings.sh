@@ -197,7 +197,7 @@ is_for() {
 
 write_origin() {
 	{
-		echo "$1: $(sed -n 's/^\(IMPLEMENTOR\|JAVA_VERSION\|JAVA_RUNTIME_VERSION\)=//p' "$jdk/release" | tr '\n' ' ')"
+		echo "$1: $("$jdk/bin/java" -version 2>&1 | tr "\n" " ")"
 		case $1 in ap-*) echo "async-profiler: $(cat "$(dirname "$profiler")/version" 2>/dev/null)" ;; esac
 		echo "load: tests/jfr/load, checksum $sources"
 		declare -f "make_$2" | sed 's/^/    /'
