@@ -16,7 +16,7 @@ import weft
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 MEASURES = ("lockstep", "ticks", "first_samples", "kernel_cost", "python_cost", "python_loss", "async_sweep", "user_cost", "memory", "start",
-	    "library")
+	    "library", "jfr")
 N_LARGEST = 6
 BUDGET_MIB = "12"
 FIGURE = re.compile(r"^(\w+) (-?[\d.e+-]+|inf|nan) (\S+)$")

@@ -1,0 +1,103 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""
+How fast recordings are read, beside other readers in the same run: in turns, medians. Rates are megabytes (1e6) of the file a
+CPU second.
+"""
+import os
+import statistics
+import tempfile
+
+import weft
+import jfr_peers as peers
+
+ROUNDS = 3 if weft.QUICK else 7
+PASSES = "10"
+PRINT_ROUNDS = 1 if weft.QUICK else 3
+LARGE_ROUNDS = 3 if weft.QUICK else 5
+GOAL_BYTES = 376_498_520	# of the file that the goal's seconds are for
+# What a profile is made of; the rest of a recording is passed over.
+PROFILE_TYPES = ("jdk.ExecutionSample", "jdk.CPUTimeSample", "jdk.ObjectAllocationSample", "jdk.JavaMonitorEnter", "jdk.ThreadPark")
+PROFILE_EVENTS = "cpu,alloc,lock"
+
+
+def rate(path, seconds):
+    return os.path.getsize(path) / 1e6 / seconds
+
+
+def in_turns(commands, n):
+    """{name: median of all passes}, the programs one after the other n times."""
+    seconds = {name: [] for name in commands}
+    for _ in range(n):
+        for name, command in commands.items():
+            seconds[name] += peers.passes(command)
+    return {name: statistics.median(all_of) for name, all_of in seconds.items()}
+
+
+def say_reading(name, path, events):
+    """Reading in one process again and again."""
+    commands = {"weft": [weft.program("jfr_bench"), PASSES, path, events]}
+    if os.path.exists(peers.GRAFANA):
+        commands["grafana"] = [peers.GRAFANA, PASSES, path]
+    else:
+        weft.missing("no grafana jfr-parser here")
+    seconds = in_turns(commands, ROUNDS)
+    for reader, each in seconds.items():
+        weft.figure("jfr_%s_%s_mb_per_s" % (name, reader), rate(path, each), "MB/s")
+    if "grafana" in seconds:
+        weft.figure("jfr_%s_of_grafana" % name, seconds["grafana"] / seconds["weft"], "x")
+    return seconds["weft"]
+
+
+def say_jdk(path, weft_seconds):
+    """What `jfr print` takes for the same events, its start included; ours end to end beside it."""
+    jdk = peers.newest_jdk()
+    if not jdk:
+        weft.missing("no JDK here")
+        return
+    weft.note("jfr print of %s" % os.path.basename(jdk))
+    printed = statistics.median(peers.run(peers.print_command(jdk, PROFILE_TYPES, path)).cpu for _ in range(PRINT_ROUNDS))
+    weft.figure("jfr_profile_jfr_print_mb_per_s", rate(path, printed), "MB/s")
+    weft.figure("jfr_profile_of_jfr_print", printed / weft_seconds, "x")
+    if peers.jars("jmc"):
+        each = peers.passes(peers.jmc_command(jdk, path, 3))
+        weft.figure("jfr_profile_jmc_mb_per_s", rate(path, min(each)), "MB/s")
+
+
+def convert(path, out, *options):
+    return [weft.WEFT, "jfr", path, "-o", out, *options]
+
+
+def say_large(path, folder):
+    """A large file to pprof, end to end, on one core and on two."""
+    out = os.path.join(folder, "large.pb.gz")
+    one, two = [], []
+    for _ in range(LARGE_ROUNDS):
+        one.append(peers.run(convert(path, out), "0" if peers.has_taskset() else None))
+        two.append(peers.run(convert(path, out)))
+    cpu = statistics.median(r.cpu for r in one)
+    weft.figure("jfr_large_cpu", cpu * GOAL_BYTES / os.path.getsize(path), "s")
+    weft.figure("jfr_large_mb_per_s", rate(path, cpu), "MB/s")
+    weft.figure("jfr_large_two_cores", statistics.median(r.wall for r in one) / statistics.median(r.wall for r in two), "x")
+    weft.figure("jfr_large_memory", max(r.peak for r in one + two) / 1e6, "MB")
+    for name, command in peers.end_to_end(path, os.path.join(folder, "peer.pprof")):
+        done = peers.run(command, "0" if peers.has_taskset() else None)
+        weft.figure("jfr_large_%s_cpu" % name, done.cpu * GOAL_BYTES / os.path.getsize(path), "s")
+        weft.figure("jfr_large_%s_memory" % name, done.peak / 1e6, "MB")
+
+
+def measure():
+    big, profiled, large = (peers.recording(name) for name in ("big17", "ap-all", "large17"))
+    with tempfile.TemporaryDirectory(prefix="weft-bench.") as folder:
+        if big:
+            seconds = say_reading("profile", big, PROFILE_EVENTS)
+            say_jdk(big, seconds)
+            weft.figure("jfr_profile_memory", peers.run(convert(big, os.path.join(folder, "x.pb.gz"))).peak / 1e6, "MB")
+        if profiled:
+            say_reading("async", profiled, "all")
+        if large:
+            say_large(large, folder)
+
+
+if __name__ == "__main__":
+    measure()
