@@ -80,6 +80,8 @@
 	X(ASYNC_SLOWED, "async.slowed",                                                   \
 	  "pauses made longer, so that sweeping stays a small share of a CPU")            \
 	X(ASYNC_TORN, "async.torn", "tasks that kept changing while they were read")      \
+	X(ASYNC_STOPPED, "async.stopped",                                                 \
+	  "tasks left out as no thread runs their loop: as in forked children")           \
 	X(ASYNC_PARENTS_LOST, "async.parents_lost",                                       \
 	  "stacks of tasks without what waits for them: it changed before it was read")   \
 	X(PYTHON_UNKNOWN, "python.unknown",                                               \

@@ -22,7 +22,7 @@ struct sweep {
 	struct budget *budget;
 	struct sweep_labels *labels;
 	uint64_t unix_offset_ns;
-	uint64_t n_samples, n_torn, n_whole, n_cut, n_lost_parents, n_over_budget;
+	uint64_t n_samples, n_torn, n_whole, n_cut, n_lost_parents, n_stopped, n_over_budget;
 	uint32_t locations[PYTHON_LOGICAL_MAX];
 };
 
@@ -193,6 +193,12 @@ static int add_tasks(struct look *k)
 
 		if (ts->tasks[i].state == PYTHON_TASK_DONE)
 			continue;
+		/* A process that was forked has its parent's tasks, which wait for nothing there.
+		 */
+		if (!ts->tasks[i].thread) {
+			k->sweep->n_stopped++;
+			continue;
+		}
 		a = describe(k, i);
 		counts[intern_add(alikes, &a, sizeof(a))]++;
 	}
@@ -227,6 +233,7 @@ void sweep_count(const struct sweep *s, uint64_t counters[N_COUNTERS])
 	counters[END_READ_FAULT] += s->n_lost_parents;
 	counters[ASYNC_PARENTS_LOST] += s->n_lost_parents;
 	counters[ASYNC_TORN] += s->n_torn;
+	counters[ASYNC_STOPPED] += s->n_stopped;
 	counters[LABELS_OVER_BUDGET] += sweep_labels_over_budget(s->labels);
 	counters[MEMORY_OVER_BUDGET] += s->n_over_budget;
 }

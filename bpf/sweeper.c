@@ -232,11 +232,19 @@ void sweeper_count(const struct sweeper *s, uint64_t counters[N_COUNTERS])
 
 void sweeper_say(const struct sweeper *s)
 {
+	uint64_t counters[N_COUNTERS] = { 0 };
+
 	if (2 * s->n_slowed > s->n_rounds)
 		log_info("sweeps were made every %.2f s instead of %.2f s: they take %.0f ms of "
 			 "CPU, of which at most %d %% may be theirs",
 			 (double)s->pause_ns / 1e9, (double)s->period_ns / 1e9,
 			 (double)s->stats.cpu_ns / 1e6 / (double)s->n_rounds, 100 / SWEEP_SHARE);
+	sweeper_count(s, counters);
+	if (counters[ASYNC_STOPPED])
+		log_info("%" PRIu64
+			 " times a task was left out as no thread ran its loop: a process "
+			 "that was forked has its parent's",
+			 counters[ASYNC_STOPPED]);
 }
 
 struct sweep_stats sweeper_stats(const struct sweeper *s)

@@ -179,6 +179,8 @@ static int read_all(struct reader *r, size_t version, struct python_layout *l)
 	err = read_sizes(r, version, l);
 	if (err < 0)
 		return err;
+	/* What a thread has of asyncio's is right behind it. */
+	l->thread.size = (uint16_t)word_at(r, group_at[THREAD][version]);
 	l->frame.size =
 		words_end(l->frame.instr, l->frame.previous, l->frame.owner, l->frame.tlbc_index);
 	l->code.size =

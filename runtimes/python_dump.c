@@ -74,8 +74,10 @@ static void find_loops(struct python_heap *h, struct python_threads *ts, struct 
 {
 	for (size_t i = 0; i < ts->n_threads; i++) {
 		struct python_thread *t = &ts->threads[i];
+		const struct python_loops where = { loops, (uint32_t)ts->inner_pid,
+						    ts->interps[t->interp].has_c_tasks };
 
-		t->loop = python_running_loop(h, t->addr, loops);
+		t->loop = python_running_loop(h, t->addr, &where);
 		t->task = python_running_task(h, t->addr, t->loop,
 					      ts->interps[t->interp].tasks_module);
 	}

@@ -86,7 +86,8 @@ struct python_layout {
 		uint16_t gil;	  /* from 3.12: a pointer to the GIL */
 		uint16_t modules; /* sys.modules */
 	} interp;
-	struct { /* PyThreadState */
+	struct {	       /* PyThreadState */
+		uint16_t size; /* from 3.13 */
 		uint16_t next, interp;
 		uint16_t frame;		   /* to 3.10 */
 		uint16_t cframe;	   /* 3.10 to 3.12 */

@@ -7,6 +7,7 @@
 #include "runtimes/python_dict.h"
 
 #define MAX_LOOPS 256 /* asked which thread runs them, for each thread */
+#define HOLDER_PID 24 /* in what holds the running loop to 3.11 */
 
 struct collect {
 	struct python_heap *heap;
@@ -88,19 +89,10 @@ static bool is_known(const struct intern *known, uint64_t loop)
 	return intern_find(known, &loop, sizeof(loop)) != 0;
 }
 
-/* 3.13 has it right behind the thread state, which later releases made longer. */
-static uint64_t loop_behind_thread(struct python_heap *h, uint64_t thread,
-				   const struct intern *known)
+/* 3.13 has it right behind the thread state. */
+static uint64_t loop_behind_thread(struct python_heap *h, uint64_t thread)
 {
-	static const uint16_t sizes[] = { 304, 312 };
-
-	for (size_t i = 0; i < sizeof(sizes) / sizeof(*sizes); i++) {
-		uint64_t loop = python_word(h, thread + sizes[i]);
-
-		if (loop && is_known(known, loop))
-			return loop;
-	}
-	return 0;
+	return h->layout->thread.size ? python_word(h, thread + h->layout->thread.size) : 0;
 }
 
 /* What the loops of asyncio say themselves, while they run. */
@@ -117,33 +109,37 @@ static uint64_t loop_of_thread(struct python_heap *h, uint64_t thread, const str
 	return 0;
 }
 
-static uint64_t loop_in_dict(struct python_heap *h, uint64_t thread, const struct intern *known)
+/* Itself in 3.12; before, the C half has it in an object of its own, the Python half in a tuple,
+   each with the pid. */
+static uint64_t loop_in_dict(struct python_heap *h, uint64_t thread,
+			     const struct python_loops *loops)
 {
-	uint64_t dict, loop;
+	uint64_t dict = python_word(h, thread + h->at.thread.dict), held, pid;
 
-	dict = python_word(h, thread + h->at.thread.dict);
-	loop = python_dict_get(h, dict, "__asyncio_running_event_loop__");
-	/* Itself in 3.12; before, the C half has it in an object of its own, the Python half in a
-	   tuple with the pid. */
-	if (loop && !is_known(known, loop))
-		loop = python_kind(h, loop) == PYTHON_TUPLE
-			       ? python_item(h, loop, PYTHON_TUPLE, 0)
-			       : python_field(h, loop, PYTHON_FIRST_FIELD);
-	return loop && is_known(known, loop) ? loop : 0;
+	held = python_dict_get(h, dict, "__asyncio_running_event_loop__");
+	if (!held || is_known(loops->known, held))
+		return held;
+	if (python_kind(h, held) == PYTHON_TUPLE)
+		return python_item(h, held, PYTHON_TUPLE, 0);
+	pid = (uint32_t)python_field(h, held, HOLDER_PID);
+	return !loops->pid || pid == loops->pid ? python_field(h, held, PYTHON_FIRST_FIELD) : 0;
 }
 
-uint64_t python_running_loop(struct python_heap *h, uint64_t thread, const struct intern *known)
+uint64_t python_running_loop(struct python_heap *h, uint64_t thread,
+			     const struct python_loops *loops)
 {
 	uint64_t loop;
 
 	if (h->at.thread.running_loop)
 		loop = python_word(h, thread + h->at.thread.running_loop);
 	else if (h->at.thread.dict)
-		loop = loop_in_dict(h, thread, known);
+		loop = loop_in_dict(h, thread, loops);
 	else
-		loop = loop_behind_thread(h, thread, known);
+		loop = loop_behind_thread(h, thread);
+	if (loop && is_known(loops->known, loop))
+		return loop;
 	/* asyncio without its C half keeps it elsewhere. */
-	return loop ? loop : loop_of_thread(h, thread, known);
+	return loops->has_c_half ? 0 : loop_of_thread(h, thread, loops->known);
 }
 
 struct of_loop {

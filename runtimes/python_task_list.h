@@ -14,8 +14,17 @@ bool python_tasks_of_interp(struct python_heap *h, uint64_t interp, uint64_t mod
 /* The same for those that a thread keeps itself, from 3.14 on. */
 bool python_tasks_of_thread(struct python_heap *h, uint64_t thread, struct intern *tasks);
 
-/* The loop that a thread runs, 0: none. known: loops of tasks, as a set of 8-byte strings. */
-uint64_t python_running_loop(struct python_heap *h, uint64_t thread, const struct intern *known);
+/* Where to look for the loop that a thread runs. */
+struct python_loops {
+	const struct intern *known; /* loops of tasks, as a set of 8-byte strings */
+	uint32_t pid;		    /* the process's, as it knows it itself; 0: unknown */
+	bool has_c_half;	    /* of asyncio, which knows better than the loops do */
+};
+
+/* The loop that a thread runs, 0: none. What a process that was forked has of its parent's does not
+   run there. */
+uint64_t python_running_loop(struct python_heap *h, uint64_t thread,
+			     const struct python_loops *loops);
 /* The task that the loop of a thread is executing, 0: none. */
 uint64_t python_running_task(struct python_heap *h, uint64_t thread, uint64_t loop,
 			     uint64_t module);

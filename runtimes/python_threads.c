@@ -216,6 +216,7 @@ static int add_interp(struct python_heap *h, uint64_t addr, struct python_thread
 	interp.id = (int64_t)python_word(h, addr + l->interp.id);
 	interp.modules = python_word(h, addr + l->interp.modules);
 	interp.tasks_module = python_module_dict(h, interp.modules, "asyncio.tasks");
+	interp.has_c_tasks = python_module_dict(h, interp.modules, "_asyncio") != 0;
 	ts->interps[ts->n_interps++] = interp;
 	return 0;
 }
@@ -254,6 +255,7 @@ int python_threads_read(struct python_heap *h, pid_t pid, uint64_t runtime,
 
 	if (!err)
 		err = read_interps(h, &tids, runtime, fs, seen, out);
+	out->inner_pid = python_tids_inner(&tids, pid);
 	python_tids_deinit(&tids);
 	return err;
 }

@@ -20,6 +20,7 @@ struct python_interp {
 	uint64_t addr, modules;
 	uint64_t tasks_module; /* variables of asyncio.tasks; 0: not imported */
 	int64_t id;
+	bool has_c_tasks; /* asyncio's C half is there */
 };
 
 struct python_thread_frame {
@@ -44,6 +45,7 @@ struct python_threads {
 	struct python_interp *interps;
 	struct python_thread *threads;
 	size_t n_interps, n_threads, cap_interps, cap_threads, n_frames;
+	pid_t inner_pid; /* of the process, as it knows it itself; 0: unknown */
 };
 
 /* All interpreters and threads; runtime: address of _PyRuntime. h reads through a mem_cache, which

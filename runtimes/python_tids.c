@@ -41,6 +41,14 @@ int python_tids_read(pid_t pid, struct python_tids *out)
 	return 0;
 }
 
+pid_t python_tids_inner(const struct python_tids *ts, pid_t tid)
+{
+	for (size_t i = 0; i < ts->n; i++)
+		if (ts->items[i].tid == tid)
+			return ts->items[i].inner;
+	return 0;
+}
+
 void python_tids_deinit(struct python_tids *ts)
 {
 	free(ts->items);

@@ -17,6 +17,8 @@ struct python_tids {
 
 /* 0 or -ENOMEM; none when the process is gone. */
 int python_tids_read(pid_t pid, struct python_tids *out);
+/* What a thread is called in there; 0: it is not among them. */
+pid_t python_tids_inner(const struct python_tids *ts, pid_t tid);
 void python_tids_deinit(struct python_tids *ts);
 
 /* A thread as it is seen from here. thread: its PyThreadState; thread_id: its pthread_self().

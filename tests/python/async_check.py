@@ -6,6 +6,7 @@
     async_check.py times WEFT PYTHON [uvloop]         async_program.py: seconds by state and place
     async_check.py churn WEFT PYTHON                  tasks_program.py: tasks that never stay where they are
     async_check.py cpu WEFT PYTHON                    async_cpu_program.py: the stacks of --async
+    async_check.py forked WEFT PYTHON [uvloop]        forked_program.py: what children have of their parent's tasks
     async_check.py many WEFT PYTHON N                 N tasks: one sample, and what a sweep costs"""
 import bisect
 import collections
@@ -13,6 +14,7 @@ import json
 import math
 import os
 import re
+import signal
 import subprocess
 import sys
 import tempfile
@@ -63,7 +65,8 @@ def wanted_stacks(so):
     parents = collections.defaultdict(set)
     for child, parent, how in so["edges"]:
         parents[child].add((parent, how))
-    return sorted(stack_of(name, chains, parents) for name in chains)
+    # Its loop is none that a thread runs.
+    return sorted(stack_of(name, chains, parents) for name in chains if name != "never_started")
 
 
 def short(stack, running):
@@ -155,6 +158,24 @@ def check_times(weft, python, *kind):
     return is_right and n_sweeps > 10
 
 
+def check_forked(weft, python, *kind):
+    program = run("forked_program.py", python, *kind)
+    children = []
+    try:
+        children = [int(pid) for pid in program.stdout.readline().split()]
+        with tempfile.TemporaryDirectory() as folder:
+            profile, said = record(weft, program.pid, folder, "-e", "async", "-d", "1.5")
+    finally:
+        for pid in [*children, program.pid]:
+            os.kill(pid, signal.SIGKILL)
+        program.wait()
+    value = [t[0] for t in profile.sample_types].index("async_wall")
+    seconds = sum(s.values[value] for s in profile.samples if "sleeper" in names(s)) / 1e9
+    print("ten tasks sleep for %.1f s in all, those of %d children not at all" % (seconds, len(children)))
+    tasks = seconds / (profile.duration_ns / 1e9)
+    return len(children) == 2 and 8 < tasks < 11 and "no thread ran its loop" in said
+
+
 def check_many(weft, python, n):
     program = run("tasks_program.py", python, "many", n)
     try:
@@ -225,5 +246,6 @@ def check_churn(weft, python):
     return n["right"] > 200 and not n["wrong"] and n["lost"] <= n["right"]
 
 
-CHECKS = {"churn": check_churn, "cpu": check_cpu, "stacks": check_stacks, "times": check_times, "many": check_many}
+CHECKS = {"churn": check_churn, "cpu": check_cpu, "stacks": check_stacks, "times": check_times, "many": check_many,
+          "forked": check_forked}
 sys.exit(not CHECKS[sys.argv[1]](*sys.argv[2:]))

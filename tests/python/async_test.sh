@@ -28,9 +28,11 @@ for minor in $PYTHON_FEW; do
 	check "CPython 3.$minor, seconds in each place" times "$python"
 	check "CPython 3.$minor, tasks that never stay where they are" churn "$python"
 	check "CPython 3.$minor, logical stacks of CPU samples" cpu "$python"
+	check "CPython 3.$minor, forked children" forked "$python"
 	folder=$(package_of "$python" "$minor" uvloop uvloop)
 	if [ -n "$folder" ]; then
 		PYTHONPATH=$folder check "CPython 3.$minor with uvloop, logical stacks" stacks "$python" uvloop
+		PYTHONPATH=$folder check "CPython 3.$minor with uvloop, forked children" forked "$python" uvloop
 		[ "$minor" != 12 ] ||
 			PYTHONPATH=$folder check "CPython 3.$minor with uvloop, seconds in each place" times "$python" uvloop
 	else
