@@ -227,7 +227,7 @@ static int zstd_error(size_t status, const char **reason)
 	*reason = ZSTD_getErrorName(status);
 	switch (ZSTD_getErrorCode(status)) {
 	case ZSTD_error_frameParameter_windowTooLarge:
-		*reason = "looks back at more than 128 MiB (--long)";
+		*reason = "it looks back at more than 128 MiB (--long)";
 		return -E2BIG;
 	case ZSTD_error_frameParameter_unsupported:
 	case ZSTD_error_version_unsupported:

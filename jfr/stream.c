@@ -17,6 +17,7 @@ struct stream {
 	struct unpack_fault *fault;
 	int fd;
 	uint64_t at, end; /* of the file: the next byte to read, and behind the last one */
+	uint64_t member_at;
 	size_t used, len; /* of in */
 	bool is_ended, is_in_member, is_later_member;
 	uint8_t in[IN_LEN];
@@ -54,6 +55,11 @@ void stream_free(struct stream *s)
 uint64_t stream_offset(const struct stream *s)
 {
 	return s->at - (s->len - s->used);
+}
+
+uint64_t stream_member_offset(const struct stream *s)
+{
+	return s->member_at;
 }
 
 /* At least `least` bytes to decode, if the file has them. False after a fault. */
@@ -105,6 +111,7 @@ static void begin_member(struct stream *s)
 
 	if (s->len - s->used < DECODER_HEAD_LEN && !fill(s, DECODER_HEAD_LEN))
 		return;
+	s->member_at = stream_offset(s);
 	if (s->len == s->used && s->is_later_member) {
 		s->is_ended = true;
 		return;
@@ -138,8 +145,9 @@ static void step(struct stream *s, struct decoder_io *io)
 	status = s->ops->step(s->priv, io, &reason);
 	s->used += in_len - io->in_len;
 	if (status < 0) {
-		unpack_fault_set(s->fault, status, stream_offset(s), "damaged %s data: %s",
-				 s->ops->name, reason ? reason : "no reason given");
+		unpack_fault_set(s->fault, status, stream_offset(s), "%s%s data: %s",
+				 status == -EBADMSG ? "damaged " : "", s->ops->name,
+				 reason ? reason : "no reason given");
 	} else if (status) {
 		s->is_in_member = false;
 		s->is_ended = s->ops->is_single;

@@ -22,8 +22,9 @@ struct stream *stream_new(const struct decoder_ops *ops, int fd, uint64_t at, ui
 void stream_free(struct stream *s);
 /* The next bytes, less than len only at the end or before a fault. */
 size_t stream_read(struct stream *s, void *out, size_t len);
-/* How far the file was used. */
+/* How far the file was used, and where the member began that it is in. */
 uint64_t stream_offset(const struct stream *s);
+uint64_t stream_member_offset(const struct stream *s);
 
 SCOPED_DEFINE(struct stream, stream_free)
 

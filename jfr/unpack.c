@@ -3,6 +3,8 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <inttypes.h>
+#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -17,12 +19,15 @@
 #include "jfr/content.h"
 #include "jfr/decoder.h"
 #include "jfr/stream.h"
+#include "jfr/stream_search.h"
 #include "jfr/zip.h"
 
 #define MAX_DEPTH 1    /* packed twice: what is in what was packed */
 #define MAX_SKIPPED 64 /* frames without content before the first one; pzstd writes one */
 #define FIRST_LEN 4096 /* unpacked to see what it is */
 #define PIECE_LEN (256 << 10)
+#define MAX_TRIES 4096 /* of what looks like a member behind damage */
+#define ENTRY_NAME_MAX (UNPACK_NAME_MAX / 2)
 
 struct unpack {
 	int fd;
@@ -35,7 +40,8 @@ struct unpack {
 	struct zip *zip;
 	uint32_t n_entries;
 	struct unpack *inner;
-	bool is_done, has_parts;
+	bool is_done, has_parts, is_behind_damage;
+	unsigned int n_tries;
 	char name[UNPACK_NAME_MAX];
 	uint8_t piece[PIECE_LEN];
 };
@@ -49,6 +55,7 @@ static struct unpack *new_at_depth(unsigned int depth)
 	memset(u, 0, offsetof(struct unpack, piece));
 	u->fd = -1;
 	u->depth = depth;
+	u->n_tries = MAX_TRIES;
 	return u;
 }
 
@@ -169,6 +176,19 @@ static void say(struct unpack_part *part, const struct unpack_fault *fault)
 	memcpy(part->reason, fault->reason, sizeof(part->reason));
 }
 
+/* The file's name, or its beginning, and behind it what follows. */
+static void __attribute__((format(printf, 3, 4)))
+name_part(struct unpack_part *part, const struct unpack *u, const char *fmt, ...)
+{
+	size_t len = strnlen(u->name, sizeof(part->name) - ENTRY_NAME_MAX);
+	va_list args;
+
+	memcpy(part->name, u->name, len);
+	va_start(args, fmt);
+	vsnprintf(part->name + len, sizeof(part->name) - len, fmt, args);
+	va_end(args);
+}
+
 /* The first bytes of it are in u->piece. */
 static void spill_all(struct unpack *u, struct stream *s, size_t n, struct spill *spill,
 		      uint32_t *crc, struct unpack_fault *fault)
@@ -197,7 +217,7 @@ static bool is_wanted(const struct unpack *u, const struct content *content, boo
 	if (is_entry) /* of an archive that may have anything in it */
 		return false;
 	if (content->kind == CONTENT_OTHER)
-		unpack_fault_set(fault, -ENOTSUP, 0, "%s has %s in it, and no recording",
+		unpack_fault_set(fault, -ENOTSUP, 0, "no recording is in the %s, but %s",
 				 u->content.name, content->name);
 	return content->kind == CONTENT_UNKNOWN;
 }
@@ -289,7 +309,7 @@ static bool extract_entry(struct unpack *u, const struct zip_entry *e, struct un
 static bool next_entry(struct unpack *u, struct unpack_part *part)
 {
 	struct unpack_fault fault = { 0 };
-	char safe[ZIP_NAME_MAX];
+	char safe[ENTRY_NAME_MAX];
 	struct zip_entry e;
 	int status = hurry_is_on() ? unpack_fault_set(&fault, -EINTR, 0, "was interrupted")
 				   : zip_next(u->zip, &e, &fault);
@@ -307,8 +327,7 @@ static bool next_entry(struct unpack *u, struct unpack_part *part)
 	if (e.has_sizes && !e.len)
 		return false;
 	text_safe(e.name, safe, sizeof(safe));
-	snprintf(part->name, sizeof(part->name), "%.*s:%s",
-		 (int)(sizeof(part->name) - sizeof(safe) - 2), u->name, safe);
+	name_part(part, u, ":%s", safe);
 	return extract_entry(u, &e, part);
 }
 
@@ -319,19 +338,34 @@ static const struct decoder_ops *decoder_of_content(enum content_kind kind)
 				      : &decoder_lz4;
 }
 
+/* Members follow each other; behind a damaged one the next is looked for that begins a recording.
+ */
 static bool unpack_stream(struct unpack *u, struct unpack_part *part)
 {
+	const struct decoder_ops *ops = decoder_of_content(u->content.kind);
+	SCOPED(stream_free) struct stream *s = NULL;
 	struct unpack_fault fault = { 0 };
-	SCOPED(stream_free)
-	struct stream *s = stream_new(decoder_of_content(u->content.kind), u->fd, u->at,
-				      STREAM_TO_THE_END, &fault);
+	bool is_part;
 
-	u->is_done = true;
-	if (s)
-		return extract(u, s, &fault, NULL, part);
-	unpack_fault_set(&fault, -ENOMEM, 0, "not enough memory");
-	say(part, &fault);
-	return true;
+	if (u->is_behind_damage && !stream_search(ops, u->fd, &u->at, &u->n_tries)) {
+		u->is_done = true;
+		return false;
+	}
+	if (u->is_behind_damage)
+		name_part(part, u, "@%" PRIu64, u->at);
+	s = stream_new(ops, u->fd, u->at, STREAM_TO_THE_END, &fault);
+	if (!s) {
+		unpack_fault_set(&fault, -ENOMEM, 0, "not enough memory");
+		say(part, &fault);
+		u->is_done = true;
+		return true;
+	}
+	is_part = extract(u, s, &fault, NULL, part);
+	/* What is packed twice may lie there as it is, and would be found a second time. */
+	u->is_behind_damage = fault.err == -EBADMSG && !u->inner;
+	u->is_done = !u->is_behind_damage;
+	u->at = stream_member_offset(s) + 1;
+	return is_part;
 }
 
 static bool hand_on(struct unpack *u, struct unpack_part *part)
@@ -348,7 +382,7 @@ static bool hand_on(struct unpack *u, struct unpack_part *part)
 static bool next_of_file(struct unpack *u, struct unpack_part *part)
 {
 	if (!u->fault.err && u->content.kind == CONTENT_OTHER)
-		unpack_fault_set(&u->fault, -ENOTSUP, 0, "is %s, and no recording",
+		unpack_fault_set(&u->fault, -ENOTSUP, 0, "is no recording, but %s",
 				 u->content.name);
 	if (!u->fault.err && u->content.kind == CONTENT_ZIP && !u->zip)
 		u->zip = zip_new(u->fd, u->len);

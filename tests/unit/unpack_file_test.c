@@ -183,7 +183,7 @@ static void what_is_surely_no_recording_is_refused_by_name(void **state)
 	}
 	got = unpack_bytes("some words\n", 11);
 	assert_int_equal(got->parts[0].err, -ENOTSUP);
-	assert_string_equal(got->parts[0].reason, "is text, and no recording");
+	assert_string_equal(got->parts[0].reason, "is no recording, but text");
 	unpacked_free(got);
 }
 

@@ -153,6 +153,56 @@ static void damage_keeps_what_came_before(void **state)
 	packed_free(&recording);
 }
 
+static void members_behind_damage_are_found(void **state)
+{
+	struct packed recording = some_recording(LEN), other = some_recording(777);
+
+	(void)state;
+	for (size_t i = 0; i < 3 * N_FORMS; i++) {
+		struct packed first = forms[i / 3].pack(recording);
+		struct packed second = forms[i / 3].pack(other), all;
+		size_t cut = i % 3 == 2 ? first.len / 2 : first.len;
+		char where[32];
+		struct unpacked *got;
+
+		/* Its checksum, its middle, or its end is missing. */
+		first.data[i % 3 ? first.len / 2 : first.len - forms[i / 3].checksum_from_end] ^= 1;
+		all = joined((struct packed){ first.data, cut }, second.data, second.len);
+		got = unpack_bytes(all.data, all.len);
+		assert_int_equal(got->n, 2);
+		assert_int_equal(got->parts[0].err, -EBADMSG);
+		assert_int_equal(got->parts[1].err, 0);
+		assert_int_equal(got->parts[1].len, 777);
+		assert_memory_equal(got->data[1], other.data, 777);
+		snprintf(where, sizeof(where), "@%zu", cut);
+		assert_non_null(strstr(got->parts[1].name, where));
+		unpacked_free(got);
+		packed_free(&first);
+		packed_free(&second);
+		packed_free(&all);
+	}
+	packed_free(&recording);
+	packed_free(&other);
+}
+
+static void search_behind_damage_has_an_end(void **state)
+{
+	/* A gzip head whose stream ends at once, again and again. */
+	static const uint8_t nothing[] = { 0x1f, 0x8b, 8, 0, 0, 0, 0, 0, 0, 3, 3, 0, 1 };
+	struct packed recording = some_recording(777), all = pack_gzip(recording);
+	struct unpacked *got;
+
+	(void)state;
+	all.data[all.len - 8] ^= 1;
+	for (size_t i = 0; i < 10000; i++)
+		packed_add(&all, nothing, sizeof(nothing));
+	got = unpack_bytes(all.data, all.len);
+	is_part_of(got, recording, 777);
+	unpacked_free(got);
+	packed_free(&recording);
+	packed_free(&all);
+}
+
 static void only_zeros_may_follow(void **state)
 {
 	static const struct {
@@ -266,7 +316,7 @@ static void what_is_packed_and_no_recording_is_refused(void **state)
 
 		assert_int_equal(got->n, 1);
 		assert_int_equal(got->parts[0].err, -ENOTSUP);
-		assert_non_null(strstr(got->parts[0].reason, "has text in it"));
+		assert_non_null(strstr(got->parts[0].reason, "data, but text"));
 		unpacked_free(got);
 		packed_free(&packed);
 	}
@@ -386,6 +436,8 @@ int main(void)
 		cmocka_unit_test(frames_without_content_are_skipped_anywhere),
 		cmocka_unit_test(what_was_cut_keeps_what_came_before),
 		cmocka_unit_test(damage_keeps_what_came_before),
+		cmocka_unit_test(members_behind_damage_are_found),
+		cmocka_unit_test(search_behind_damage_has_an_end),
 		cmocka_unit_test(only_zeros_may_follow),
 		cmocka_unit_test(dictionary_is_refused),
 		cmocka_unit_test(window_that_takes_much_memory_is_refused),
