@@ -130,12 +130,12 @@ static void fit_sum(struct profile *p, uint64_t sum, uint64_t exact)
 	double factor = (double)exact / (double)sum, before = 0;
 
 	for (uint32_t i = 0; i < profile_n_samples(p); i++) {
-		struct sample s = *profile_get_sample(p, i);
-		double after = before + (double)s.values[1] * factor;
+		const struct sample *s = profile_get_sample(p, i);
+		double after = before + (double)s->values[1] * factor;
 		int64_t fitted = (int64_t)after - (int64_t)before;
 
-		profile_add(p, s.stack, s.labels, s.time_ns,
-			    (int64_t[MAX_VALUES]){ 0, fitted - s.values[1] });
+		profile_add(p, s->stack, s->labels, s->time_ns,
+			    (int64_t[MAX_VALUES]){ 0, fitted - s->values[1] });
 		before = after;
 	}
 }

@@ -8,6 +8,7 @@
 
 #include "core/array.h"
 #include "core/intern.h"
+#include "core/sample_table.h"
 
 /* What may change after a location was interned. */
 struct location_state {
@@ -24,11 +25,9 @@ struct profile {
 	uint64_t serial;
 	struct profile_header header;
 	struct intern *strings, *functions, *mappings, *locations, *lines, *stacks, *label_sets;
-	struct intern *sample_keys;    /* { stack, labels } of samples[id - 1] */
 	struct location_state *states; /* of location id - 1 */
 	size_t cap_states;
-	struct sample *samples;
-	size_t n_samples, cap_samples;
+	struct sample_table samples;
 	struct count *counts;
 	size_t n_counts, cap_counts;
 	uint32_t *comments;
@@ -70,9 +69,8 @@ struct profile *profile_new(void)
 	p->lines = intern_new();
 	p->stacks = intern_new();
 	p->label_sets = intern_new();
-	p->sample_keys = intern_new();
 	if (!p->strings || !p->functions || !p->mappings || !p->locations || !p->lines ||
-	    !p->stacks || !p->label_sets || !p->sample_keys) {
+	    !p->stacks || !p->label_sets) {
 		profile_free(p);
 		return NULL;
 	}
@@ -90,9 +88,8 @@ void profile_free(struct profile *p)
 	intern_free(p->lines);
 	intern_free(p->stacks);
 	intern_free(p->label_sets);
-	intern_free(p->sample_keys);
 	free(p->states);
-	free(p->samples);
+	sample_table_deinit(&p->samples);
 	free(p->counts);
 	free(p->comments);
 	free(p);
@@ -136,8 +133,7 @@ size_t profile_memory(const struct profile *p)
 	return sizeof(*p) + intern_memory(p->strings) + intern_memory(p->functions) +
 	       intern_memory(p->mappings) + intern_memory(p->locations) + intern_memory(p->lines) +
 	       intern_memory(p->stacks) + intern_memory(p->label_sets) +
-	       intern_memory(p->sample_keys) + p->cap_states * sizeof(*p->states) +
-	       p->cap_samples * sizeof(*p->samples);
+	       p->cap_states * sizeof(*p->states) + sample_table_memory(&p->samples);
 }
 
 /* Makes room for index n of an array; new elements are zero. */
@@ -263,39 +259,34 @@ uint32_t profile_find_label_set(const struct profile *p, struct label *labels, s
 void profile_add(struct profile *p, uint32_t stack, uint32_t labels, uint64_t time_ns,
 		 const int64_t *values)
 {
-	uint32_t key[2] = { stack, labels }, known = intern_count(p->sample_keys);
-	uint32_t id = add_row(p, p->sample_keys, key, sizeof(key));
-	struct sample *s;
-
-	if (!id || reserve(p, &p->samples, &p->cap_samples, id, sizeof(*p->samples)) < 0)
-		return;
-	s = &p->samples[id - 1];
-	if (id > p->n_samples)
-		p->n_samples = id;
-	if (id > known)
-		*s = (struct sample){ .stack = stack, .labels = labels, .time_ns = time_ns };
-	for (uint32_t i = 0; i < p->header.n_sample_types && i < MAX_VALUES; i++)
-		s->values[i] = (int64_t)((uint64_t)s->values[i] + (uint64_t)values[i]);
+	if (sample_table_add(&p->samples, p->header.n_sample_types, stack, labels, time_ns, values))
+		p->err = -ENOMEM;
 }
 
 void profile_restack(struct profile *p, bool (*stack_of)(void *ctx, struct sample *s), void *ctx)
 {
-	struct intern *keys = intern_new();
-	struct sample *old = p->samples;
-	size_t n = p->n_samples;
+	struct sample_table old = p->samples;
 
-	if (!keys) {
-		p->err = -ENOMEM;
-		return;
+	p->samples = (struct sample_table){ 0 };
+	for (size_t i = 0; i < old.n; i++) {
+		struct sample *s = sample_table_at(&old, i);
+
+		if (stack_of(ctx, s))
+			profile_add(p, s->stack, s->labels, s->time_ns, s->values);
 	}
-	intern_free(p->sample_keys);
-	p->sample_keys = keys;
-	p->samples = NULL;
-	p->n_samples = p->cap_samples = 0;
-	for (size_t i = 0; i < n; i++)
-		if (stack_of(ctx, &old[i]))
-			profile_add(p, old[i].stack, old[i].labels, old[i].time_ns, old[i].values);
-	free(old);
+	sample_table_deinit(&old);
+}
+
+void profile_keep_types(struct profile *p, uint32_t kept)
+{
+	struct profile_header *h = &p->header;
+	uint32_t n_kept = 0;
+
+	for (uint32_t i = 0; i < h->n_sample_types; i++)
+		if (kept & (1u << i))
+			h->sample_types[n_kept++] = h->sample_types[i];
+	h->n_sample_types = n_kept;
+	sample_table_keep(&p->samples, kept);
 }
 
 void profile_count(struct profile *p, const char *name, uint64_t n)
@@ -350,7 +341,7 @@ uint32_t profile_n_stacks(const struct profile *p)
 
 uint32_t profile_n_samples(const struct profile *p)
 {
-	return (uint32_t)p->n_samples;
+	return (uint32_t)p->samples.n;
 }
 
 uint32_t profile_n_counts(const struct profile *p)
@@ -437,7 +428,7 @@ const struct label *profile_get_labels(const struct profile *p, uint32_t id, siz
 
 const struct sample *profile_get_sample(const struct profile *p, uint32_t index)
 {
-	return index < profile_n_samples(p) ? &p->samples[index] : NULL;
+	return index < p->samples.n ? sample_table_at(&p->samples, index) : NULL;
 }
 
 const char *profile_get_count(const struct profile *p, uint32_t index, uint64_t *n)

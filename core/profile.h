@@ -42,7 +42,7 @@ enum location_flags {
 				 ("libfoo.so+0x1200"): it is not symbolized and may be later */
 };
 
-#define MAX_VALUES 4 /* sample types of one profile */
+#define MAX_VALUES 24 /* sample types of one profile */
 
 /* Rows. No padding: they are compared as bytes. */
 struct function {
@@ -85,7 +85,7 @@ struct label {
 struct sample {
 	uint32_t stack, labels;
 	uint64_t time_ns; /* unix time of the first of them; 0 is unknown */
-	int64_t values[MAX_VALUES];
+	int64_t values[]; /* one for each sample type */
 };
 
 struct value_type {
@@ -138,12 +138,15 @@ uint32_t profile_label_set(struct profile *p, struct label *labels,
 			   size_t n); /* sorts them by key */
 /* Its id when it is there already, else 0; adds nothing. Sorts them, too. */
 uint32_t profile_find_label_set(const struct profile *p, struct label *labels, size_t n);
-/* Adds to the sample with this stack and these labels. time_ns 0: unknown. */
+/* Adds to the sample with this stack and these labels. time_ns 0: unknown. From the first one on
+   the number of sample types stays. */
 void profile_add(struct profile *p, uint32_t stack, uint32_t labels, uint64_t time_ns,
 		 const int64_t *values);
 /* Gives each sample the stack that stack_of() sets in it; false leaves it out. Samples that are the
    same then are one. stack_of() may add to the profile, but no samples. */
 void profile_restack(struct profile *p, bool (*stack_of)(void *ctx, struct sample *s), void *ctx);
+/* Leaves out the sample types whose bit (1 << index) is not set. */
+void profile_keep_types(struct profile *p, uint32_t kept);
 /* Accounting that belongs to the profile ("ticks.lost" 3); adds to what is there. */
 void profile_count(struct profile *p, const char *name, uint64_t n);
 void profile_comment(struct profile *p, const char *text);

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "core/arena.h"
 #include "core/array.h"
 #include "core/intern.h"
 #include "core/scoped.h"
@@ -26,6 +27,7 @@ struct links {
 struct flame_tree {
 	struct intern *strings, *frames, *paths;
 	struct flame_node *nodes; /* by node number */
+	struct arena amounts;	  /* of the nodes */
 	struct links *links;
 	struct flame_frame *known_frames; /* by frame number */
 	size_t cap_nodes, cap_frames;
@@ -46,6 +48,7 @@ void flame_tree_free(struct flame_tree *t)
 	intern_free(t->frames);
 	intern_free(t->paths);
 	free(t->nodes);
+	arena_deinit(&t->amounts);
 	free(t->known_frames);
 	free(t->links);
 	free(t);
@@ -95,6 +98,21 @@ static uint32_t left_out_frame(struct flame_tree *t)
 	return frame.name ? number_frame(t, &frame) : 0;
 }
 
+static bool make_node(struct flame_tree *t, uint32_t node, uint32_t parent, uint32_t frame)
+{
+	int64_t *amounts = arena_calloc(&t->amounts, 2 * t->n_values + 1, sizeof(*amounts));
+
+	if (!amounts || ARRAY_RESERVE(t->nodes, t->cap_nodes, node) < 0)
+		return false;
+	t->nodes[node] = (struct flame_node){
+		.parent = parent,
+		.frame = frame,
+		.self = amounts,
+		.total = amounts + t->n_values,
+	};
+	return true;
+}
+
 /* The child of parent with this frame, made if it is new and there is room, else the child for what
    is left out; 0 without memory. */
 static uint32_t add_node(struct flame_tree *t, uint32_t parent, const struct flame_frame *f)
@@ -108,12 +126,10 @@ static uint32_t add_node(struct flame_tree *t, uint32_t parent, const struct fla
 		t->is_cut = t->has_cut = true;
 	}
 	node = path.frame ? intern_add(t->paths, &path, sizeof(path)) : 0;
-	if (!node || ARRAY_RESERVE(t->nodes, t->cap_nodes, node) < 0) {
+	if (!node || (node > known && !make_node(t, node, parent, path.frame))) {
 		t->failed = true;
 		return 0;
 	}
-	if (node > known)
-		t->nodes[node] = (struct flame_node){ .parent = parent, .frame = path.frame };
 	return node;
 }
 
@@ -329,15 +345,11 @@ static struct flame_tree *tree_alloc(const struct profile *p, uint32_t max_nodes
 	t->strings = intern_new();
 	t->frames = intern_new();
 	t->paths = intern_new();
-	if (!t->strings || !t->frames || !t->paths ||
-	    ARRAY_RESERVE(t->nodes, t->cap_nodes, 0) < 0) {
+	t->n_values = profile_get_header(p)->n_sample_types;
+	if (!t->strings || !t->frames || !t->paths || !make_node(t, 0, 0, 0)) {
 		flame_tree_free(t);
 		return NULL;
 	}
-	memset(&t->nodes[0], 0, sizeof(t->nodes[0]));
-	t->n_values = profile_get_header(p)->n_sample_types;
-	if (t->n_values > MAX_VALUES)
-		t->n_values = MAX_VALUES;
 	return t;
 }
 

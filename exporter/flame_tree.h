@@ -30,11 +30,11 @@ struct flame_frame {
 
 struct flame_node {
 	uint32_t parent;
-	uint32_t frame;	 /* flame_tree_frame(); 0 for the root */
-	uint32_t line;	 /* where it was; 0 unknown, FLAME_MANY_LINES when samples differ */
-	uint32_t flags;	 /* enum location_flags of any of its samples */
-	int64_t guessed; /* how much of the first value passed through here as a guess */
-	int64_t self[MAX_VALUES], total[MAX_VALUES];
+	uint32_t frame;	       /* flame_tree_frame(); 0 for the root */
+	uint32_t line;	       /* where it was; 0 unknown, FLAME_MANY_LINES when samples differ */
+	uint32_t flags;	       /* enum location_flags of any of its samples */
+	int64_t guessed;       /* how much of the first value passed through here as a guess */
+	int64_t *self, *total; /* of each sample type */
 };
 
 struct flame_tree;
