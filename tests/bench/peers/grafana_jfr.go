@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// How long grafana's parser takes for the events that it knows of a file that is in memory:
+// How long grafana's parser takes for the events that it knows, from opening the file on:
 //
 //	grafana_jfr PASSES FILE		prints CPU seconds and events of each pass
 //	grafana_jfr pprof FILE OUT	from reading the file to a profile on disk
@@ -25,7 +25,11 @@ func cpuSeconds() float64 {
 	return float64(usage.Utime.Nano()+usage.Stime.Nano()) / 1e9
 }
 
-func parse(data []byte) (events int, err error) {
+func parse(path string) (events int, err error) {
+	data, err := os.ReadFile(path)
+	if err != nil {
+		return 0, err
+	}
 	p := parser.NewParser(data, parser.Options{})
 	for err == nil {
 		if _, err = p.ParseEvent(); err == nil {
@@ -38,7 +42,11 @@ func parse(data []byte) (events int, err error) {
 	return events, err
 }
 
-func toPprof(data []byte, path string) error {
+func toPprof(path, out string) error {
+	data, err := os.ReadFile(path)
+	if err != nil {
+		return err
+	}
 	profiles, err := pprof.ParseJFR(data, &pprof.ParseInput{SampleRate: 100}, nil)
 	if err != nil {
 		return err
@@ -48,7 +56,7 @@ func toPprof(data []byte, path string) error {
 		if err != nil {
 			return err
 		}
-		if err := os.WriteFile(path+strconv.Itoa(i), bytes, 0o600); err != nil {
+		if err := os.WriteFile(out+strconv.Itoa(i), bytes, 0o600); err != nil {
 			return err
 		}
 	}
@@ -56,18 +64,14 @@ func toPprof(data []byte, path string) error {
 }
 
 func run(what, path string) error {
-	data, err := os.ReadFile(path)
-	if err != nil {
-		return err
-	}
 	if what == "pprof" {
-		return toPprof(data, os.Args[3])
+		return toPprof(path, os.Args[3])
 	}
 	passes, err := strconv.Atoi(what)
 	for i := 0; err == nil && i < passes; i++ {
 		var events int
 		before := cpuSeconds()
-		events, err = parse(data)
+		events, err = parse(path)
 		fmt.Println(cpuSeconds()-before, events)
 	}
 	return err
