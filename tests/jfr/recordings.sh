@@ -78,7 +78,7 @@ load_behind() {
 # The same to its end.
 load() {
 	load_behind "$@"
-	wait "$jvm"
+	wait "$jvm" 2>/dev/null
 	jvm=
 }
 
@@ -156,8 +156,12 @@ make_killed() {
 }
 
 make_crash() {
-	load 4 crash "$RECORD=profile" -XX:-CreateCoredumpOnCrash
-	mv "$work"/cwd/hs_err_pid*.jfr "$work/made"
+	local try
+	# Not every dying JVM gets that far.
+	for try in 1 2 3; do
+		load 4 crash "$RECORD=profile" -XX:-CreateCoredumpOnCrash -XX:ErrorLogTimeout=15
+		mv "$work"/cwd/hs_err_pid*.jfr "$work/made" 2>/dev/null && return
+	done
 }
 
 # profiled SECONDS ARGUMENTS: a load under async-profiler
