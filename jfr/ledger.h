@@ -56,8 +56,9 @@ struct chunk_record {
 int ledger_find_chunk(struct ledger *l, const struct chunk_key *key, struct chunk_record *out);
 int ledger_put_chunk(struct ledger *l, const struct chunk_record *chunk);
 
-/* From which time on chunks below a directory matter: the earliest that was ever asked for. */
-int ledger_root_since(struct ledger *l, const char *path, uint64_t *since_ns);
+/* Was this directory looked into before? What was in it then counts as seen. 0 or -ENOENT. */
+int ledger_find_root(struct ledger *l, const char *path);
+int ledger_add_root(struct ledger *l, const char *path, uint64_t now_ns);
 
 /* What could not be exported, for ever: in all runs together. */
 int ledger_add_lost(struct ledger *l, const char *reason, uint64_t n, uint64_t bytes);

@@ -27,7 +27,7 @@ static const char *const texts[N_LEDGER_STATEMENTS] = {
 		"INSERT OR REPLACE INTO chunk (start_ns, start_ticks, fingerprint, exported, size,"
 		" seen_ns, batch) VALUES (?, ?, ?, ?, ?, ?, ?)",
 	[LEDGER_FIND_ROOT] = "SELECT since_ns FROM root WHERE path = ?",
-	[LEDGER_PUT_ROOT] = "INSERT OR REPLACE INTO root (since_ns, path) VALUES (?, ?)",
+	[LEDGER_PUT_ROOT] = "INSERT OR IGNORE INTO root (since_ns, path) VALUES (?, ?)",
 	[LEDGER_ADD_LOST] = "INSERT INTO lost (n, bytes, reason) VALUES (?, ?, ?) ON CONFLICT"
 			    " (reason) DO UPDATE SET n = n + excluded.n,"
 			    " bytes = bytes + excluded.bytes",
@@ -195,19 +195,21 @@ int ledger_put_chunk(struct ledger *l, const struct chunk_record *chunk)
 	return finish(l, s);
 }
 
-int ledger_root_since(struct ledger *l, const char *path, uint64_t *since_ns)
+int ledger_find_root(struct ledger *l, const char *path)
 {
 	sqlite3_stmt *s = bind(l, LEDGER_FIND_ROOT, NULL, 0);
 	int rc;
 
 	bind_path(s, 1, path);
 	rc = sqlite3_step(s);
-	if (rc == SQLITE_ROW && number(s, 0) < *since_ns)
-		*since_ns = number(s, 0);
 	sqlite3_reset(s);
-	if (ledger_error(l, rc))
-		return ledger_error(l, rc);
-	s = bind(l, LEDGER_PUT_ROOT, since_ns, 1);
+	return rc == SQLITE_DONE ? -ENOENT : ledger_error(l, rc);
+}
+
+int ledger_add_root(struct ledger *l, const char *path, uint64_t now_ns)
+{
+	sqlite3_stmt *s = bind(l, LEDGER_PUT_ROOT, &now_ns, 1);
+
 	bind_path(s, 2, path);
 	return finish(l, s);
 }

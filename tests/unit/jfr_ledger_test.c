@@ -342,20 +342,16 @@ static void a_full_disk_is_said_and_costs_nothing_that_was_there(void **state)
 	ledger_close(open_ledger());
 }
 
-static void a_root_keeps_its_earliest_time(void **state)
+static void a_root_is_known_once_it_was_added(void **state)
 {
-	static const struct {
-		uint64_t asked, answer;
-	} cases[] = { { 100, 100 }, { 200, 100 }, { 50, 50 }, { 100, 50 }, { 0, 0 }, { 7, 0 } };
 	struct ledger *l = open_ledger();
 
 	(void)state;
-	for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
-		uint64_t since = cases[i].asked;
-
-		assert_int_equal(ledger_root_since(l, "/var/log/jfr", &since), 0);
-		assert_int_equal(since, cases[i].answer);
-	}
+	assert_int_equal(ledger_find_root(l, "/var/log/jfr"), -ENOENT);
+	assert_int_equal(ledger_add_root(l, "/var/log/jfr", 5), 0);
+	assert_int_equal(ledger_add_root(l, "/var/log/jfr", 6), 0);
+	assert_int_equal(ledger_find_root(l, "/var/log/jfr"), 0);
+	assert_int_equal(ledger_find_root(l, "/var/log/jfr/"), -ENOENT);
 	ledger_close(l);
 }
 
@@ -421,7 +417,7 @@ int main(void)
 		OWN_DIR(survives_damage),
 		OWN_DIR(a_killed_one_has_all_that_was_committed),
 		OWN_DIR(a_full_disk_is_said_and_costs_nothing_that_was_there),
-		OWN_DIR(a_root_keeps_its_earliest_time),
+		OWN_DIR(a_root_is_known_once_it_was_added),
 		OWN_DIR(losses_add_up),
 		OWN_DIR(old_rows_go_but_what_still_grows_stays),
 	};

@@ -1,0 +1,63 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What the parts of a watch share: rounds (watch.c), files (watch_file.c), what waits to be
+   committed (watch_commit.c) and writers that died (watch_stale.c). */
+#ifndef JFR_WATCH_INSIDE_H
+#define JFR_WATCH_INSIDE_H
+
+#include "jfr/files.h"
+#include "jfr/ledger.h"
+#include "jfr/watch.h"
+
+/* A batch that was exported, and is not committed. */
+struct pending {
+	struct file *file;
+	struct chunk_record chunk;
+	struct export_result result;
+	uint64_t from;
+	bool is_last;
+};
+
+struct watch {
+	struct watch_settings settings;
+	struct watch_counts counts;
+	struct ledger *ledger;
+	const struct watch_ops *ops;
+	void *ctx;
+	struct discover *discover;
+	char **roots;
+	bool *is_root_known;
+	size_t n_roots, roots_cap, known_cap;
+	struct files files;
+	size_t n_open, next; /* the file whose turn it is */
+	struct pending *pending;
+	size_t n_pending, pending_cap;
+	unsigned int scan;
+	uint64_t scanned_ns, asked_ns, pruned_ns, retry_ns, backoff_ns;
+	bool wants_scan, has_more, is_first;
+	uint64_t lost_n[N_LOST_REASONS], lost_bytes[N_LOST_REASONS]; /* not in the ledger yet */
+};
+
+uint64_t watch_now(void); /* of a clock that does not jump */
+uint64_t watch_unix_now(void);
+
+/* Opens it and finds where to go on. false: it cannot be read now. */
+bool watch_open(struct watch *w, struct file *file);
+void watch_close(struct watch *w, struct file *file);
+/* Everything of it was read: nothing is held any more. */
+void watch_finish(struct watch *w, struct file *file);
+/* Before the history that is wanted: passes over what is older. */
+int watch_skip_history(struct watch *w, struct file *file);
+/* Looks at a file and exports the piece it has, if there is one. 0, or what the output said. */
+int watch_visit(struct watch *w, struct file *file);
+
+void watch_lose(struct watch *w, enum lost_reason reason, uint64_t bytes);
+/* Delivers and writes down what is pending. */
+int watch_commit(struct watch *w);
+int watch_put_file(struct watch *w, struct file *file);
+/* Is a batch of this chunk waiting? */
+bool watch_is_pending(const struct watch *w, const struct chunk_key *key);
+
+/* Settles the files whose writers died. */
+void watch_settle_stale(struct watch *w);
+
+#endif
