@@ -26,15 +26,15 @@ struct file {
 	unsigned int root;
 	char *path; /* below the root */
 	enum file_kind kind;
+	uint64_t start_ns; /* of its identity; what is packed has none */
 	struct tail tail;
 	uint64_t size; /* as found or looked at last */
 	int64_t mtime_ns;
 	unsigned int scan;			   /* the last one that came by */
 	uint64_t looked_ns, exported_ns, retry_ns; /* monotonic */
 	uint64_t recorded_ns;			   /* in the ledger, unix time */
-	uint64_t duplicate_from; /* in the chunk: what another file had is counted from here */
-	bool is_touched;	 /* something was heard of it */
-	bool is_dirty;		 /* the ledger does not know */
+	bool is_touched;			   /* something was heard of it */
+	bool is_dirty;				   /* the ledger does not know */
 	bool is_recorded;
 	bool is_busy; /* a batch of it waits to be delivered */
 	char *reason; /* of its quarantine; NULL: none */

@@ -42,11 +42,14 @@ static bool look_at(int proc, const char *pid, struct open_question *questions, 
 	if (!fds)
 		return errno == ENOENT || errno == ESRCH;
 	while ((e = readdir(fds))) {
-		struct stat st;
+		struct statx st;
 
-		/* stat() of such a link asks the open file itself and starts nothing. */
-		if (isdigit((unsigned char)*e->d_name) && !fstatat(dirfd(fds), e->d_name, &st, 0) &&
-		    S_ISREG(st.st_mode))
+		/* Such a link leads to the open file itself. No file server is asked: it may not
+		   answer. */
+		if (isdigit((unsigned char)*e->d_name) &&
+		    !statx(dirfd(fds), e->d_name, AT_STATX_DONT_SYNC | AT_NO_AUTOMOUNT,
+			   STATX_TYPE | STATX_INO, &st) &&
+		    S_ISREG(st.stx_mode))
 			answer(questions, n, &st);
 	}
 	return true;

@@ -14,7 +14,7 @@
 
 void tail_init(struct tail *t, int fd, uint64_t at)
 {
-	*t = (struct tail){ .fd = fd, .at = at, .exported = CHUNK_HEADER_LEN };
+	*t = (struct tail){ .fd = fd, .at = at, .exported = CHUNK_HEADER_LEN, .n_links = 1 };
 }
 
 void tail_deinit(struct tail *t)

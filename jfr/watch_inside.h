@@ -45,6 +45,10 @@ bool watch_open(struct watch *w, struct file *file);
 void watch_close(struct watch *w, struct file *file);
 /* Everything of it was read: nothing is held any more. */
 void watch_finish(struct watch *w, struct file *file);
+/* Something of it is damaged, and said once. */
+void watch_quarantine(struct file *file, const char *what, uint64_t at);
+/* Its chunk is over. */
+void watch_end_chunk(struct watch *w, struct file *file);
 /* Before the history that is wanted: passes over what is older. */
 int watch_skip_history(struct watch *w, struct file *file);
 /* Looks at a file and exports the piece it has, if there is one. 0, or what the output said. */

@@ -1,0 +1,484 @@
+// SPDX-License-Identifier: Apache-2.0
+/* One file of a watch: opened by what the ledger knows, looked at, exported piece by piece. */
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "core/array.h"
+#include "core/clock.h"
+#include "core/log.h"
+#include "core/scoped.h"
+#include "core/text.h"
+#include "jfr/content.h"
+#include "jfr/unpack.h"
+#include "jfr/watch_inside.h"
+
+#define RETRY_NS (30 * NS_PER_S)
+
+static uint64_t left_of(const struct file *file)
+{
+	uint64_t read = file->tail.at;
+
+	if (file->tail.exported > CHUNK_HEADER_LEN)
+		read += file->tail.exported;
+	return file->size > read ? file->size - read : 0;
+}
+
+static void release_state(struct watch *w, struct file *file)
+{
+	if (file->state)
+		w->ops->release(w->ctx, file->state);
+	file->state = NULL;
+}
+
+void watch_close(struct watch *w, struct file *file)
+{
+	release_state(w, file);
+	if (file->tail.fd >= 0)
+		w->n_open--;
+	tail_deinit(&file->tail);
+	scoped_close(&file->held);
+	file->held = -1;
+	unpack_free(file->unpack);
+	file->unpack = NULL;
+}
+
+void watch_finish(struct watch *w, struct file *file)
+{
+	/* Of what is packed the whole was read, or nothing. */
+	if (file->kind == FILE_PACKED)
+		file->tail.at = file->size;
+	watch_close(w, file);
+	file->kind = FILE_DONE;
+	file->is_dirty = true;
+}
+
+/* The one that has not grown for the longest time gives way; it is found again by its name. */
+static bool make_room(struct watch *w, const struct file *but)
+{
+	struct file *oldest = NULL;
+
+	if (w->n_open < w->settings.max_open)
+		return true;
+	for (size_t i = 0; i < w->files.n; i++) {
+		struct file *f = w->files.items[i];
+
+		if (f->tail.fd < 0 || f == but || f->is_busy || f->kind != FILE_RECORDING ||
+		    !f->tail.n_links)
+			continue;
+		if (!oldest || f->tail.grown_ns < oldest->tail.grown_ns)
+			oldest = f;
+	}
+	if (oldest)
+		watch_close(w, oldest);
+	return oldest;
+}
+
+/* As the ledger has it. false: there is nothing to do. */
+static bool resume(struct watch *w, struct file *file, uint64_t *at)
+{
+	const struct file_identity id = { file->dev, file->ino, file->start_ns };
+	struct source_record known;
+
+	*at = 0;
+	file->is_dirty = true;
+	if (ledger_find_source(w->ledger, &id, &known))
+		return true;
+	file->is_recorded = true;
+	file->recorded_ns = known.seen_ns;
+	if (known.offset <= file->size && file->start_ns)
+		*at = known.offset;
+	if (known.state == SOURCE_GROWING || known.size != file->size ||
+	    known.mtime_ns != file->mtime_ns)
+		return true;
+	file_set_reason(file, *known.reason ? known.reason : NULL);
+	/* A row that is about to be forgotten is written anew. */
+	file->is_dirty = watch_unix_now() - known.seen_ns > w->settings.remember_ns / 4;
+	return false;
+}
+
+/* What the inode was is over: its row says so, and another one begins. */
+static void retire(struct watch *w, struct file *file)
+{
+	enum file_kind kind = file->kind;
+
+	if (file->is_recorded && kind == FILE_RECORDING) {
+		file->kind = FILE_DONE;
+		watch_put_file(w, file);
+		file->kind = kind;
+	}
+	file_set_reason(file, NULL);
+	file->is_recorded = false;
+}
+
+/* It was there before, and is open no more. Is it still the same? */
+static uint64_t go_on(struct watch *w, struct file *file, uint64_t start_ns, uint64_t old_size)
+{
+	const struct tail *t = &file->tail;
+
+	if (file->start_ns == start_ns && t->at <= file->size)
+		return start_ns ? t->at : 0;
+	if (file->kind == FILE_RECORDING && old_size > t->at && file->start_ns)
+		watch_lose(w, LOST_REPLACED, old_size - t->at);
+	retire(w, file);
+	return 0;
+}
+
+static void refuse(struct file *file, int err)
+{
+	char name[512];
+
+	file->retry_ns = watch_now() + RETRY_NS;
+	if (err == -ENOENT || (file->reason && !strcmp(file->reason, strerror(-err))))
+		return;
+	file_set_reason(file, strerror(-err));
+	log_error("cannot read %s: %s", text_safe(file->path, name, sizeof(name)), strerror(-err));
+}
+
+static uint64_t read_start(int fd)
+{
+	struct chunk_header h;
+	const char *what;
+
+	return tail_read_header(fd, 0, &h, &what) ? 0 : (uint64_t)h.start_ns;
+}
+
+bool watch_open(struct watch *w, struct file *file)
+{
+	uint64_t at, start_ns, old_size = file->size;
+	bool is_new = file->kind == FILE_NEW, wanted = true;
+	struct stat st;
+	int fd;
+
+	if (!make_room(w, file)) {
+		/* All of them wait to be committed. */
+		w->has_more = true;
+		return false;
+	}
+	fd = discover_open(w->discover, file->root, file->path, &st);
+	if (fd < 0 || st.st_dev != file->dev || st.st_ino != file->ino) {
+		if (fd < 0)
+			refuse(file, fd);
+		else
+			close(fd);
+		w->wants_scan |= fd >= 0;
+		return false;
+	}
+	start_ns = read_start(fd);
+	file->size = (uint64_t)st.st_size;
+	file->mtime_ns = st.st_mtim.tv_sec * (int64_t)NS_PER_S + st.st_mtim.tv_nsec;
+	if (is_new) {
+		file->start_ns = start_ns;
+		wanted = resume(w, file, &at);
+	} else {
+		at = go_on(w, file, start_ns, old_size);
+		file->start_ns = start_ns;
+		file->is_dirty = true;
+	}
+	tail_init(&file->tail, fd, at);
+	w->n_open++;
+	file->kind = FILE_RECORDING;
+	if (wanted)
+		return true;
+	watch_close(w, file);
+	file->kind = FILE_DONE;
+	file->is_touched = false;
+	return false;
+}
+
+/* What is no recording is said nothing about: a directory of logs has many files. */
+static void pass_over(struct watch *w, struct file *file)
+{
+	watch_close(w, file);
+	file->kind = FILE_FOREIGN;
+}
+
+void watch_quarantine(struct file *file, const char *what, uint64_t at)
+{
+	char reason[256], name[512];
+
+	snprintf(reason, sizeof(reason), "%s, at byte %llu", what, (unsigned long long)at);
+	if (!file->reason)
+		log_info("%s is damaged: %s", text_safe(file->path, name, sizeof(name)), reason);
+	file_set_reason(file, reason);
+}
+
+/* A copy of what is in it takes the place of the file. false: there is no more in it. */
+static bool next_part(struct watch *w, struct file *file)
+{
+	struct unpack_part part;
+
+	while (unpack_next(file->unpack, &part)) {
+		if (part.err)
+			watch_quarantine(file, part.reason, part.where);
+		if (part.err && part.fd < 0)
+			watch_lose(w, LOST_UNREADABLE, file->size);
+		if (part.fd >= 0 && part.len && !part.is_unsure) {
+			release_state(w, file);
+			scoped_close(&file->tail.fd);
+			tail_init(&file->tail, TAKE_FD(part.fd), 0);
+			file->tail.is_settled = true;
+			unpack_part_deinit(&part);
+			return true;
+		}
+		unpack_part_deinit(&part);
+	}
+	return false;
+}
+
+/* 1: it is packed, and unpacked now; 0: it is not; -EAGAIN: it may still be written. */
+static int unpack(struct watch *w, struct file *file)
+{
+	char head[CONTENT_HEAD_LEN], path[32];
+	ssize_t n = pread(file->tail.fd, head, sizeof(head), 0);
+	struct content content = content_sniff(head, n > 0 ? (size_t)n : 0);
+
+	if (!content_is_packed(content.kind))
+		return 0;
+	if (watch_now() - file->tail.grown_ns < w->settings.linger_ns)
+		return -EAGAIN;
+	snprintf(path, sizeof(path), "/proc/self/fd/%d", file->tail.fd);
+	file->unpack = unpack_new(AT_FDCWD, path, 0, NULL);
+	if (!file->unpack)
+		return -EAGAIN;
+	file->held = TAKE_FD(file->tail.fd);
+	file->kind = FILE_PACKED;
+	if (!next_part(w, file)) {
+		w->n_open--;
+		watch_finish(w, file);
+	}
+	return 1;
+}
+
+static bool is_named_recording(const struct file *file)
+{
+	return strstr(path_basename(file->path), ".jfr");
+}
+
+/* It does not begin as a recording does. One that is called so is given time, and then searched. */
+static void look_at_foreign(struct watch *w, struct file *file)
+{
+	int unpacked = unpack(w, file);
+
+	if (!unpacked && !is_named_recording(file))
+		pass_over(w, file);
+}
+
+static void begin_anew(struct watch *w, struct file *file)
+{
+	uint64_t left = left_of(file);
+
+	if (left)
+		watch_lose(w, LOST_REPLACED, left);
+	release_state(w, file);
+	retire(w, file);
+	tail_init(&file->tail, file->tail.fd, 0);
+	file->is_dirty = true;
+}
+
+static void give_up(struct watch *w, struct file *file)
+{
+	watch_lose(w, LOST_UNREADABLE, left_of(file));
+	watch_quarantine(file, file->tail.what, file->tail.at);
+	if (file->kind == FILE_PACKED && next_part(w, file))
+		return;
+	file->tail.at = file->size;
+	watch_finish(w, file);
+}
+
+static void reach_end(struct watch *w, struct file *file)
+{
+	const struct tail *t = &file->tail;
+
+	if (file->kind == FILE_PACKED) {
+		if (!next_part(w, file))
+			watch_finish(w, file);
+	} else if (!t->n_links || watch_now() - t->grown_ns >= w->settings.linger_ns) {
+		watch_finish(w, file);
+	}
+}
+
+/* How far the chunk was exported, by this file or another. */
+static int ask_ledger(struct watch *w, struct tail *t, struct chunk_record *chunk)
+{
+	int err = ledger_find_chunk(w->ledger, &t->key, chunk);
+
+	if (err == -ENOENT) {
+		*chunk = (struct chunk_record){ .key = t->key, .exported = CHUNK_HEADER_LEN };
+		return 0;
+	}
+	if (err)
+		return err;
+	/* The same beginning, and another end: somebody has rewritten it. */
+	if (chunk->size && t->piece.is_last && t->piece.is_whole &&
+	    t->header.state == CHUNK_COMPLETE && chunk->size != t->header.size) {
+		t->key.fingerprint ^= identity_hash(&t->header.size, sizeof(t->header.size));
+		err = ledger_find_chunk(w->ledger, &t->key, chunk);
+		if (err == -ENOENT)
+			*chunk = (struct chunk_record){ .key = t->key,
+							.exported = CHUNK_HEADER_LEN };
+		return err == -ENOENT ? 0 : err;
+	}
+	return 0;
+}
+
+void watch_end_chunk(struct watch *w, struct file *file)
+{
+	release_state(w, file);
+	tail_next_chunk(&file->tail);
+	file->is_dirty = true;
+}
+
+/* Nothing of the piece is left to export: it was all there before, or has no events. */
+static void skip_piece(struct watch *w, struct file *file, uint64_t from)
+{
+	struct tail *t = &file->tail;
+	const struct piece *p = &t->piece;
+
+	if (p->to > t->exported && from > t->exported) {
+		uint64_t known = p->to < from ? p->to : from;
+
+		w->counts.n_duplicate_bytes += known - t->exported;
+		w->counts.n_duplicate_chunks += p->is_last;
+	}
+	tail_took(t, p->to);
+	if (!p->is_last)
+		return;
+	if (p->lost) {
+		watch_lose(w, p->is_whole ? LOST_UNFLUSHED : LOST_DAMAGED, p->lost);
+		if (!p->is_whole)
+			watch_quarantine(file, t->what, t->at);
+	}
+	watch_end_chunk(w, file);
+}
+
+static int add_pending(struct watch *w, struct file *file, const struct chunk_record *chunk,
+		       const struct export_result *result, uint64_t from)
+{
+	const struct piece *p = &file->tail.piece;
+
+	/* Room was made before it was exported. */
+	w->pending[w->n_pending++] = (struct pending){
+		.file = file,
+		.chunk = *chunk,
+		.result = *result,
+		.from = from,
+		.is_last = p->is_last && result->to >= p->to,
+	};
+	file->is_busy = true;
+	return 0;
+}
+
+static int export_piece(struct watch *w, struct file *file, struct chunk_record *chunk,
+			uint64_t from)
+{
+	struct tail *t = &file->tail;
+	struct export_result result = { .to = from };
+	struct export_job job = {
+		.fd = t->fd,
+		.at = t->at,
+		.header = &t->header,
+		.from = from,
+		.to = t->piece.to,
+		.is_whole = t->piece.is_whole,
+		.root = w->roots[file->root],
+		.path = file->path,
+		.state = &file->state,
+	};
+	int err;
+
+	batch_name(&t->key, from, job.name);
+	snprintf(chunk->batch, sizeof(chunk->batch), "%s", job.name);
+	err = w->ops->export_piece(w->ctx, &job, &result);
+	if (err)
+		return err;
+	if (result.file_err) {
+		t->what = "it cannot be read";
+		give_up(w, file);
+		return 0;
+	}
+	/* What goes on for ever without an event is passed over. */
+	if (result.to <= from)
+		result.to = t->piece.to;
+	return add_pending(w, file, chunk, &result, from);
+}
+
+/* A growing chunk waits until it is worth a batch. */
+static bool is_due(const struct watch *w, const struct file *file)
+{
+	const struct piece *p = &file->tail.piece;
+
+	return p->is_last || p->to - p->from >= w->settings.rotate_bytes ||
+	       watch_now() - file->exported_ns >= w->settings.rotate_age_ns;
+}
+
+static int take_piece(struct watch *w, struct file *file)
+{
+	struct tail *t = &file->tail;
+	struct chunk_record chunk;
+	uint64_t from;
+	int err;
+
+	/* Looked at again in the next round. */
+	file->is_touched = true;
+	if (!is_due(w, file))
+		return 0;
+	w->has_more = true;
+	err = ask_ledger(w, t, &chunk);
+	if (err)
+		return err;
+	from = chunk.exported > t->exported ? chunk.exported : t->exported;
+	if (from >= t->piece.to) {
+		skip_piece(w, file, from);
+		return 0;
+	}
+	/* Another file has the same chunk: one after the other. */
+	if (watch_is_pending(w, &t->key))
+		return 0;
+	if (from > t->exported)
+		w->counts.n_duplicate_bytes += from - t->exported;
+	tail_took(t, from);
+	if (ARRAY_RESERVE(w->pending, w->pending_cap, w->n_pending))
+		return -ENOMEM;
+	return export_piece(w, file, &chunk, from);
+}
+
+int watch_visit(struct watch *w, struct file *file)
+{
+	struct tail *t = &file->tail;
+	enum tail_phase phase;
+
+	if (t->fd < 0 && !watch_open(w, file))
+		return 0;
+	file->is_touched = false;
+	phase = tail_look(t, watch_now());
+	if (file->kind == FILE_RECORDING) {
+		file->is_dirty |= file->size != t->size && !file->is_recorded;
+		if (phase != TAIL_REPLACED)
+			file->size = t->size;
+		file->mtime_ns = t->mtime_ns;
+		file->start_ns = t->at ? file->start_ns : t->start_ns;
+	}
+	switch (phase) {
+	case TAIL_WAITS:
+		break;
+	case TAIL_HAS_PIECE:
+		return take_piece(w, file);
+	case TAIL_AT_END:
+		reach_end(w, file);
+		break;
+	case TAIL_REPLACED:
+		begin_anew(w, file);
+		w->has_more = true;
+		break;
+	case TAIL_FOREIGN:
+		look_at_foreign(w, file);
+		break;
+	case TAIL_FAILED:
+		give_up(w, file);
+		break;
+	}
+	return 0;
+}
