@@ -12,7 +12,7 @@
 #include "jfr/names.h"
 #include "jfr/window.h"
 
-#define MAX_GAP_NS (NS_PER_S / 10) /* between two chunks of one JVM */
+#define MAX_GAP_NS ((int64_t)NS_PER_S / 10) /* between two chunks of one JVM */
 
 struct recording {
 	struct window window;
@@ -78,10 +78,9 @@ static int header_at(struct recording *r, uint64_t at, struct chunk_header *h, c
 	return err ? err : chunk_header_parse(bytes, len, h, what);
 }
 
-/* The next place where a chunk begins, or the end of the file. */
-static int find_chunk(struct recording *r, uint64_t from, uint64_t *at)
+/* The next place from an offset on where a header is written, or the end of the file. */
+static int find_header(struct recording *r, uint64_t from, uint64_t *at, struct chunk_header *h)
 {
-	struct chunk_header h;
 	const uint8_t *bytes, *hit;
 	const char *what;
 	size_t len;
@@ -99,7 +98,8 @@ static int find_chunk(struct recording *r, uint64_t from, uint64_t *at)
 			continue;
 		}
 		*at = from + (uint64_t)(hit - bytes);
-		err = header_at(r, *at, &h, &what);
+		*h = (struct chunk_header){ 0 };
+		err = header_at(r, *at, h, &what);
 		if (err != -EBADMSG)
 			return err == -ENOTSUP ? 0 : err;
 		from = *at + 1;
@@ -108,13 +108,45 @@ static int find_chunk(struct recording *r, uint64_t from, uint64_t *at)
 	return 0;
 }
 
+/* HotSpot ends each flush with a checkpoint that has a copy of the chunk's header, as an array of
+   bytes and the last thing in it; so it shows where its chunk began. */
+static bool is_copy(struct recording *r, uint64_t at, const struct chunk_header *h, uint64_t *start)
+{
+	uint8_t count;
+	size_t len;
+
+	if (h->size <= CHUNK_HEADER_LEN || h->size > at + CHUNK_HEADER_LEN ||
+	    window_peek(&r->window, at - 1, &count, 1, &len) || !len || count != CHUNK_HEADER_LEN)
+		return false;
+	*start = at + CHUNK_HEADER_LEN - h->size;
+	return true;
+}
+
+/* Where the next chunk begins behind the one at `start`, or the end of the file. */
+static int find_chunk(struct recording *r, uint64_t start, uint64_t *at)
+{
+	uint64_t from = start + CHUNK_HEADER_LEN, copy_of;
+	struct chunk_header h;
+	int err;
+
+	do {
+		err = find_header(r, from, at, &h);
+		from = *at + 1;
+	} while (!err && *at < r->size && is_copy(r, *at, &h, &copy_of) && copy_of == start);
+	return err;
+}
+
+static bool is_near(__int128 a, __int128 b)
+{
+	return a - b <= (__int128)MAX_GAP_NS && b - a <= (__int128)MAX_GAP_NS;
+}
+
 /* Do two chunks follow each other as those of one JVM do? */
 static bool is_successor(const struct chunk_header *a, const struct chunk_header *b)
 {
-	__int128 gap = (__int128)b->start_ns - ((__int128)a->start_ns + a->duration_ns);
-
-	return a->ticks_per_s == b->ticks_per_s && gap >= -(__int128)MAX_GAP_NS &&
-	       gap <= (__int128)MAX_GAP_NS;
+	return !a->is_final && a->ticks_per_s == b->ticks_per_s &&
+	       is_near((__int128)a->start_ns + a->duration_ns, b->start_ns) &&
+	       is_near(chunk_header_time_ns(a, b->start_ticks), b->start_ns);
 }
 
 static void drop_older(struct recording *r)
@@ -146,13 +178,14 @@ static int use_types(struct recording *r, struct chunk *c)
 static int report_chunk(struct recording *r, const struct chunk *c)
 {
 	struct recording_report *report = r->report;
-	int64_t end = chunk_header_duration_ns(&c->header, 0) + c->header.start_ns;
+	const struct chunk_header *h = &c->header;
+	int64_t end = h->start_ns;
 	int err = 0;
 
-	if (c->header.duration_ns < (uint64_t)INT64_MAX / 2)
-		end += (int64_t)c->header.duration_ns;
-	if (!report->n_chunks || c->header.start_ns < report->start_ns)
-		report->start_ns = c->header.start_ns;
+	if (h->duration_ns <= INT64_MAX && end <= INT64_MAX - (int64_t)h->duration_ns)
+		end += (int64_t)h->duration_ns;
+	if (!report->n_chunks || h->start_ns < report->start_ns)
+		report->start_ns = h->start_ns;
 	if (!report->n_chunks || end > report->end_ns)
 		report->end_ns = end;
 	report->n_chunks++;
@@ -221,23 +254,48 @@ static int read_part(struct recording *r, uint64_t at, const struct chunk_header
 	return err;
 }
 
+/* A finished chunk of which the file has not all. */
+static int note_missing(struct recording *r, uint64_t at, const struct chunk_header *h)
+{
+	if (chunk_header_is_open(h) || h->size > INT64_MAX || h->size <= r->size - at)
+		return 0;
+	return note(r, r->size, at + h->size, "the file ends before the chunk does");
+}
+
 /* What a chunk has that its JVM never finished, or that is cut off: up to the next chunk. */
 static int read_unfinished(struct recording *r, uint64_t at, const struct chunk_header *h,
 			   uint64_t *next)
 {
 	bool is_flushed =
 		h->state != CHUNK_COMPLETE && h->size > CHUNK_HEADER_LEN && h->size <= r->size - at;
-	int err = find_chunk(r, at + CHUNK_HEADER_LEN, next);
+	int err = find_chunk(r, at, next);
 	uint64_t to = *next - at;
 
 	if (err)
 		return err;
 	if (h->state != CHUNK_COMPLETE || chunk_header_is_open(h))
 		r->report->n_open++;
-	if (!is_flushed || h->size > to)
-		return read_part(r, at, h, to, h->state != CHUNK_COMPLETE && h->size <= to);
+	if (!is_flushed || h->size > to) {
+		err = read_part(r, at, h, to, h->state != CHUNK_COMPLETE && h->size <= to);
+		return err ? err : note_missing(r, at, h);
+	}
 	r->report->n_unflushed += to - h->size;
 	return read_part(r, at, h, h->size, true);
+}
+
+/* No header where one should be. A copy of it does as well. */
+static int read_damaged(struct recording *r, uint64_t at, uint64_t *next, const char *what)
+{
+	struct chunk_header h;
+	uint64_t start;
+	int err = find_header(r, at + 1, next, &h);
+
+	if (err || *next >= r->size || !is_copy(r, *next, &h, &start) || start < at)
+		return err ? err : note(r, at, *next, what);
+	err = note(r, at, start + CHUNK_HEADER_LEN, what);
+	h.state = CHUNK_COMPLETE;
+	h.size = 0; /* it is not known any more */
+	return err ? err : read_unfinished(r, start, &h, next);
 }
 
 static int read_chunk(struct recording *r, uint64_t at, uint64_t *next)
@@ -246,11 +304,8 @@ static int read_chunk(struct recording *r, uint64_t at, uint64_t *next)
 	const char *what = "unreadable";
 	int err = header_at(r, at, &h, &what);
 
-	if (err == -EBADMSG || err == -ENOTSUP) {
-		int found = find_chunk(r, at + 1, next);
-
-		return found ? found : note(r, at, *next, what);
-	}
+	if (err == -EBADMSG || err == -ENOTSUP)
+		return read_damaged(r, at, next, what);
 	if (err)
 		return err;
 	*next = r->size;
