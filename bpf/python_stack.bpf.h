@@ -14,6 +14,10 @@
 #include "unwinders/python_span.bpf.h"
 #include "unwinders/python_task.bpf.h"
 
+_Static_assert(MAX_CURRENT_ENTRIES * sizeof(struct python_dict_entry) <=
+		       MAX_PYTHON_FRAMES * sizeof(struct wire_python_frame),
+	       "what is read of a dict fits in there");
+
 #define PYTHON_FRAMES_PER_CALL 8 /* as FRAMES_PER_CALL */
 
 /* Some frames, beginning with number `first`. How the walk goes on (0 or a counter) in the low
@@ -140,7 +144,8 @@ static __always_inline void python_stack(struct scratch *s, __u64 vdso)
 		return;
 	p->tasks.n = p->tasks.task = 0;
 	if (p->process.has_tasks)
-		python_tasks_begin(&p->tasks, &p->process, p->walk.tstate, p->reads.frame);
+		python_tasks_begin(&p->tasks, &p->process, p->walk.tstate, p->reads.frame,
+				   (struct python_dict_entry *)p->frames); /* empty yet */
 	for (int i = 0; i < MAX_PYTHON_FRAMES / PYTHON_FRAMES_PER_CALL + 1 && !end; i++) {
 		__u64 result = python_frames(n);
 

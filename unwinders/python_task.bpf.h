@@ -19,16 +19,13 @@
 static __always_inline void python_tasks_add(struct python_tasks *t, const struct python_process *p,
 					     __u64 task)
 {
-	__u64 n = t->n, words[2];
+	__u64 n = t->n;
 
 	OPAQUE(n);
 	if (!task || n >= MAX_CURRENT_TASKS)
 		return;
-	if (read_user(task + p->task_coro, words, sizeof(words)))
-		words[0] = words[1] = 0;
 	t->tasks[n] = task;
-	t->coros[n] = words[0];
-	t->names[n] = words[1];
+	t->coros[n] = python_read_pointer(task + p->task_coro);
 	t->n = n + 1;
 }
 
@@ -46,7 +43,7 @@ static __always_inline __u64 python_indices_len(const struct python_process *p, 
 }
 
 /* Reads the last entries of the dict; how many. */
-static __always_inline __u64 python_last_entries(struct python_tasks *t,
+static __always_inline __u64 python_last_entries(struct python_dict_entry *entries,
 						 const struct python_process *p,
 						 __u8 bytes[PYTHON_FRAME_MAX])
 {
@@ -60,19 +57,20 @@ static __always_inline __u64 python_last_entries(struct python_tasks *t,
 	if (!indices || count > 1ULL << PYTHON_KEYS_MAX_LOG2)
 		return 0;
 	n = count < MAX_CURRENT_ENTRIES ? count : MAX_CURRENT_ENTRIES;
-	len = n * sizeof(t->entries[0]);
+	len = n * sizeof(*entries);
 	OPAQUE(len);
-	if (!len || len > sizeof(t->entries) ||
-	    read_user(keys + p->keys_entries + indices + (count - n) * sizeof(t->entries[0]),
-		      t->entries, len))
+	if (!len || len > MAX_CURRENT_ENTRIES * sizeof(*entries) ||
+	    read_user(keys + p->keys_entries + indices + (count - n) * sizeof(*entries), entries,
+		      len))
 		return 0;
 	return n;
 }
 
-/* Who may be it. */
+/* Who may be it. entries: room for MAX_CURRENT_ENTRIES. */
 static __always_inline void python_tasks_begin(struct python_tasks *t,
 					       const struct python_process *p, __u64 tstate,
-					       __u8 bytes[PYTHON_FRAME_MAX])
+					       __u8 bytes[PYTHON_FRAME_MAX],
+					       struct python_dict_entry *entries)
 {
 	__u64 n;
 
@@ -82,10 +80,10 @@ static __always_inline void python_tasks_begin(struct python_tasks *t,
 		python_tasks_add(t, p, python_read_pointer(tstate + p->tstate_task));
 		return;
 	}
-	n = python_last_entries(t, p, bytes);
+	n = python_last_entries(entries, p, bytes);
 	for (__u64 i = 0; i < MAX_CURRENT_ENTRIES; i++)
 		if (i < n)
-			python_tasks_add(t, p, t->entries[i].value);
+			python_tasks_add(t, p, entries[i].value);
 }
 
 /* A generator of the stack, innermost first, and the number of its frame: only the first task's
@@ -98,7 +96,6 @@ static __always_inline void python_tasks_see(struct python_tasks *t, __u64 gen, 
 		if (t->coros[i] == gen) {
 			t->task = t->tasks[i];
 			t->coro = gen;
-			t->name = t->names[i];
 			t->root = frame;
 		}
 	}
@@ -121,8 +118,6 @@ static __always_inline __u64 python_uv_time(const struct python_process *p, __u6
 static __always_inline __u64 python_tasks_name(const struct python_tasks *t,
 					       const struct python_process *p)
 {
-	if (p->task_name == p->task_coro + sizeof(t->name))
-		return t->name;
 	return python_read_pointer(p->task_name ? t->task + p->task_name
 						: t->coro + p->gen_qualname);
 }

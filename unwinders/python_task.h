@@ -5,11 +5,12 @@
 
 #include <linux/types.h>
 
-/* Threads that execute a task at the same moment. */
-#define MAX_CURRENT_TASKS 12
+/* Threads that execute a task at the same moment: as a pool of them does in which each has a loop.
+ */
+#define MAX_CURRENT_TASKS 64
 /* A dict keeps the places of what was taken out until it is full: with one loop it has up to 5
-   entries, with two up to 10 (from 3.11 on), with six to ten up to 21. */
-#define MAX_CURRENT_ENTRIES 21
+   entries, with two up to 10 (from 3.11 on), with six to ten up to 21, with forty up to 85. */
+#define MAX_CURRENT_ENTRIES 128
 
 struct python_dict_entry {
 	__u64 hash, key, value;
@@ -18,10 +19,8 @@ struct python_dict_entry {
 struct python_tasks {
 	__u64 n; /* tasks that loops execute, whichever thread's */
 	__u64 tasks[MAX_CURRENT_TASKS], coros[MAX_CURRENT_TASKS];
-	__u64 names[MAX_CURRENT_TASKS]; /* what follows the coroutine in a task; there mostly */
-	__u64 task, coro, name; /* whose coroutine is on this thread's stack; task 0: none yet */
-	__u64 root;		/* number of its frame there */
-	struct python_dict_entry entries[MAX_CURRENT_ENTRIES];
+	__u64 task, coro; /* whose coroutine is on this thread's stack; task 0: none yet */
+	__u64 root;	  /* number of its frame there */
 };
 
 #endif

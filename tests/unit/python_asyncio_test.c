@@ -140,6 +140,7 @@ static void execute(struct world *w, struct python_asyncio *a, size_t n, const u
 /* As the kernel half walks. The address of the task's name; 0: there is no task. */
 static uint64_t find_name(const struct python_process *p)
 {
+	static struct python_dict_entry entries[MAX_CURRENT_ENTRIES];
 	static struct python_tasks t;
 	struct python_walk walk = { 0 };
 	struct python_reads reads = { .sample = 1 };
@@ -148,7 +149,7 @@ static uint64_t find_name(const struct python_process *p)
 	memset(&t, 0, sizeof(t));
 	if (!p->has_tasks || !python_begin(&walk, p, WORLD_ADDR))
 		return 0;
-	python_tasks_begin(&t, p, walk.tstate, reads.frame);
+	python_tasks_begin(&t, p, walk.tstate, reads.frame, entries);
 	for (int i = 0; i < 16 && python_is_more(&walk); i++) {
 		if (python_step(&walk, p, &reads, &out))
 			break;
@@ -217,20 +218,21 @@ static void the_dict_has_other_threads_tasks_and_free_places(void **state)
 {
 	(void)state;
 	for (unsigned int minor = OLDEST; minor <= WORLD_13T; minor++) {
-		uint64_t coro = make_thread(&world, minor), tasks[30] = { 0 };
+		uint64_t coro = make_thread(&world, minor);
+		uint64_t tasks[MAX_CURRENT_ENTRIES + 9] = { 0 };
 		struct python_asyncio a = { 0 };
 
 		if (world.at.thread.running_task)
 			continue; /* the thread says it itself */
 		tasks[9] = world_task(&world, coro, 0, "red");
-		tasks[8] = tasks[28] =
+		tasks[8] = tasks[MAX_CURRENT_ENTRIES + 7] =
 			world_task(&world, world_coroutine(&world, "other", 0), 0, "other");
-		execute(&world, &a, 30, tasks);
+		execute(&world, &a, MAX_CURRENT_ENTRIES + 9, tasks);
 		assert_string_equal(label(&world, &a), minor == 7 ? "parent" : "red");
 		/* Nobody looks further back than it is worth. */
 		tasks[8] = tasks[9];
 		tasks[9] = 0;
-		execute(&world, &a, 30, tasks);
+		execute(&world, &a, MAX_CURRENT_ENTRIES + 9, tasks);
 		assert_string_equal(label(&world, &a), "");
 	}
 }
