@@ -122,6 +122,25 @@ static int by_place(const void *a, const void *b)
 	return x->address < y->address ? -1 : x->address > y->address;
 }
 
+/* What CPython's callers of the eval function have of it inlined is as little for people as itself.
+ */
+static bool is_eval_wrapper(const struct profile *p, const struct line *line)
+{
+	const struct function *f = profile_get_function(p, line->function);
+
+	return f && !strcmp(profile_get_string(p, f->name), "_PyEval_EvalFrame");
+}
+
+static size_t without_eval_wrappers(const struct profile *p, struct line *lines, size_t n)
+{
+	size_t n_kept = 0;
+
+	for (size_t i = 0; i < n; i++)
+		if (n == 1 || !is_eval_wrapper(p, &lines[i]))
+			lines[n_kept++] = lines[i];
+	return n_kept;
+}
+
 /* File after file: with a memory budget the symbols of one may go when the next is read, and in
    order of the samples each would be read again and again. */
 static size_t symbolize_native(struct runtime *rt, bool (*is_stopped)(void))
@@ -140,6 +159,8 @@ static size_t symbolize_native(struct runtime *rt, bool (*is_stopped)(void))
 
 		if (hurry_is_on())
 			break; /* half of a file's names may be the wrong ones */
+		if (!rt->env->is_eval_shown)
+			n = without_eval_wrappers(rt->env->profile, lines, n);
 		profile_set_lines(rt->env->profile, u->location, lines, n, flags);
 	}
 	native->n -= done;

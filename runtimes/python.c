@@ -421,8 +421,6 @@ size_t python_explain(const struct runtime_env *env, struct process *proc,
 		out[n_out++] = note(python->end == PYTHON_TRUNCATED ? NOTE_TRUNCATED : NOTE_BROKEN);
 	mem_free(e.source.mem);
 	count_memory(proc, e.py);
-	proc->python_memory = sizeof(*e.py) + python_codes_memory(e.py->codes) +
-			      e.py->names.cap * sizeof(*e.py->names.items);
 	return n_out;
 }
 

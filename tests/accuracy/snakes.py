@@ -82,7 +82,7 @@ def judge(stack, legals, leaves):
     mark = any(re.match(r"\[(truncated|broken|unknown Python)", name) for _, name in stack)
     for l in legals:
         if len(l.frames) == len(python) and all(map(operator.contains, l.frames, python)) and not mark:
-            return "order" if l.order.fullmatch(text) else "exact"
+            return "order" if l.order.fullmatch(text) and (False, "_PyEval_EvalFrame") not in stack else "exact"
     if not python:
         is_start = any(name.startswith("Py_InitializeFromConfig") for _, name in stack)
         return "lost" if not mark and not is_start and any(EVAL.match(name) for _, name in stack) else "outside"
