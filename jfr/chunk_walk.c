@@ -48,14 +48,14 @@ static uint64_t next_limit(struct walk *w)
 }
 
 /* Moves *pos behind size and type, which reads as 0, 0 where the bytes end. */
-static uint64_t read_head(const struct part *p, const uint8_t **pos, uint64_t *type)
+static inline uint64_t read_head(const struct part *p, const uint8_t **pos, uint64_t *type)
 {
 	uint64_t size;
 	struct reader r;
 
 	if (p->end - *pos >= HEAD_MAX) {
 		size = wire_varint_here(pos);
-		*type = wire_varint_here(pos);
+		*type = wire_varint_short(pos);
 		return size;
 	}
 	reader_init(&r, *pos, (size_t)(p->end - *pos));
@@ -65,8 +65,8 @@ static uint64_t read_head(const struct part *p, const uint8_t **pos, uint64_t *t
 	return reader_error(&r) ? 0 : size;
 }
 
-static void count(struct walk *w, struct event_type *row, uint64_t type, uint64_t size,
-		  uint64_t sign)
+static inline void count(struct walk *w, struct event_type *row, uint64_t type, uint64_t size,
+			 uint64_t sign)
 {
 	if (type < N_OWN_TYPES) {
 		w->c->counts[type] += sign;

@@ -97,11 +97,20 @@ size_t constants_memory(const struct constants *c)
 	return sum;
 }
 
+/* What is asked for often comes to be found first. */
 struct pool *constants_pool(struct constants *c, uint64_t type_id)
 {
-	for (size_t i = 0; i < c->n_pools; i++)
-		if (c->pools[i]->type_id == type_id)
-			return c->pools[i];
+	for (size_t i = 0; i < c->n_pools; i++) {
+		struct pool *p = c->pools[i];
+
+		if (p->type_id != type_id)
+			continue;
+		if (i) {
+			c->pools[i] = c->pools[i - 1];
+			c->pools[i - 1] = p;
+		}
+		return p;
+	}
 	return NULL;
 }
 

@@ -224,15 +224,20 @@ static void read_array(const struct layout *elements, struct reader *r, struct j
 	value->string = (struct wire_string){ .bytes = start, .len = (size_t)(r->pos - start) };
 }
 
-static void read_leaf(const struct step *step, const char *path, struct reader *r,
-		      struct jfr_value *value)
+static inline uint8_t read_byte(struct reader *r, const char *path)
+{
+	return r->pos < r->end ? *r->pos++ : reader_u8(r, path);
+}
+
+static inline void read_leaf(const struct step *step, const char *path, struct reader *r,
+			     struct jfr_value *value)
 {
 	switch (step->op) {
 	case OP_BYTE:
-		value->n = (int8_t)reader_u8(r, path);
+		value->n = (int8_t)read_byte(r, path);
 		break;
 	case OP_UNSIGNED_BYTE:
-		value->n = reader_u8(r, path);
+		value->n = read_byte(r, path);
 		break;
 	case OP_SHORT:
 		value->n = (int16_t)wire_varint(r, path);

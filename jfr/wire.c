@@ -10,18 +10,23 @@
 
 uint64_t wire_varint_slow(struct reader *r, const char *what)
 {
+	const uint8_t *p = r->pos;
 	uint64_t value = 0;
 
-	for (int i = 0; i < WIRE_VARINT_MAX; i++) {
-		uint8_t byte = reader_u8(r, what);
+	for (int i = 0; p < r->end; i++) {
+		uint8_t byte = *p++;
+		bool is_last = i == WIRE_VARINT_MAX - 1;
 
-		if (i == WIRE_VARINT_MAX - 1)
-			return reader_error(r) ? 0 : value | (uint64_t)byte << 56;
-		value |= (uint64_t)(byte & 0x7f) << (7 * i);
-		if (byte < 0x80)
-			break;
+		value |= (uint64_t)(is_last ? byte : byte & 0x7f) << (7 * i);
+		if (is_last || byte < 0x80) {
+			r->pos = p;
+			return value;
+		}
 	}
-	return reader_error(r) ? 0 : value;
+	/* It is cut off. */
+	r->pos = r->end;
+	reader_u8(r, what);
+	return 0;
 }
 
 struct wire_string wire_string(struct reader *r, const char *what)

@@ -9,6 +9,7 @@
 #ifndef JFR_WIRE_H
 #define JFR_WIRE_H
 
+#include <endian.h>
 #include <errno.h>
 #include <stdint.h>
 #include <string.h>
@@ -17,46 +18,65 @@
 
 #define WIRE_VARINT_MAX 9
 
-/* A varint of which fewer bytes than it could have are left, or that is longer than two bytes. */
+/* A varint of which fewer bytes than it could have are left. */
 uint64_t wire_varint_slow(struct reader *r, const char *what);
 
-static inline uint64_t wire_varint(struct reader *r, const char *what)
+static inline uint64_t wire_load(const uint8_t *p)
 {
-	const uint8_t *p = r->pos;
+	uint64_t word;
 
-	if (r->end - p < 2)
-		return wire_varint_slow(r, what);
-	if (p[0] < 0x80) {
-		r->pos = p + 1;
-		return p[0];
-	}
-	if (p[1] < 0x80) {
-		r->pos = p + 2;
-		return (uint64_t)(p[0] & 0x7f) | (uint64_t)p[1] << 7;
-	}
-	return wire_varint_slow(r, what);
+	memcpy(&word, p, sizeof(word));
+	return le64toh(word);
+}
+
+/* The seven low bits of each of eight bytes, side by side. */
+static inline uint64_t wire_pack(uint64_t word)
+{
+	word &= 0x7f7f7f7f7f7f7f7f;
+	word = (word & 0x007f007f007f007f) | (word & 0x7f007f007f007f00) >> 1;
+	word = (word & 0x00003fff00003fff) | (word & 0x3fff00003fff0000) >> 2;
+	return (word & 0x000000000fffffff) | (word & 0x0fffffff00000000) >> 4;
 }
 
 /* Of bytes of which at least WIRE_VARINT_MAX can be read; moves *pos behind it. */
 static inline uint64_t wire_varint_here(const uint8_t **pos)
 {
 	const uint8_t *p = *pos;
-	uint64_t value = p[0];
-	int i = 1;
+	uint64_t word, ends;
 
-	if (value >= 0x80) {
-		value &= 0x7f;
-		for (; i < WIRE_VARINT_MAX - 1; i++) {
-			value |= (uint64_t)(p[i] & 0x7f) << (7 * i);
-			if (p[i] < 0x80)
-				break;
-		}
-		if (i == WIRE_VARINT_MAX - 1)
-			value |= (uint64_t)p[i] << 56;
-		i++;
+	if (p[0] < 0x80) {
+		*pos = p + 1;
+		return p[0];
 	}
-	*pos = p + i;
-	return value;
+	word = wire_load(p);
+	ends = ~word & 0x8080808080808080;
+	if (!ends) {
+		*pos = p + WIRE_VARINT_MAX;
+		return wire_pack(word) | (uint64_t)p[WIRE_VARINT_MAX - 1] << 56;
+	}
+	*pos = p + (__builtin_ctzll(ends) + 1) / 8;
+	return wire_pack(word & (ends ^ (ends - 1)));
+}
+
+/* The same where one byte and two are both common: no branch that guesses which. */
+static inline uint64_t wire_varint_short(const uint8_t **pos)
+{
+	const uint8_t *p = *pos;
+	uint64_t two = p[0] >> 7;
+
+	if (two & p[1] >> 7)
+		return wire_varint_here(pos);
+	*pos = p + 1 + two;
+	return (p[0] & 0x7f) | (p[1] & -two) << 7;
+}
+
+static inline uint64_t wire_varint(struct reader *r, const char *what)
+{
+	if (r->end - r->pos >= WIRE_VARINT_MAX)
+		return wire_varint_here(&r->pos);
+	if (r->pos < r->end && *r->pos < 0x80)
+		return *r->pos++;
+	return wire_varint_slow(r, what);
 }
 
 static inline void wire_skip_varint(struct reader *r, const char *what)
