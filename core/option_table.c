@@ -119,6 +119,38 @@ static const struct option_info table[] = {
 	  OPTION_COUNT, FIELD(n_rows) },
 	{ ON_REPORT, "no-pager", 0, 0, NULL, NULL, "do not page, even on a terminal", NULL,
 	  OPTION_FLAG, FIELD(no_pager) },
+	/* jfr */
+	{ ON_JFR, "watch", 0, 0, NULL, NULL,
+	  "follow the recordings that are written into the directories, until ^C", NULL,
+	  OPTION_FLAG, FIELD(watch) },
+	{ ON_JFR, "ledger", 0, 0, NULL, "FILE",
+	  "where --watch remembers what it exported (default: a file of /var/lib/weft or "
+	  "~/.local/state/weft for these directories)",
+	  "FILE", OPTION_STRING, FIELD(ledger) },
+	{ ON_JFR, "history", 0, 0, NULL, "TIME",
+	  "with --watch: how far back what is there already is exported, the first time that a "
+	  "directory is watched: all, none, or a time (default 1h)",
+	  "all none", OPTION_STRING, FIELD(history) },
+	{ ON_JFR, "stale", 0, 0, NULL, "TIME",
+	  "with --watch: a recording that does not grow for so long, and that no process has "
+	  "open, is read as far as it goes (default 1m)",
+	  NULL, OPTION_DURATION, FIELD(stale_ns) },
+	{ ON_JFR, "rotate-age", 0, 0, NULL, "TIME",
+	  "with --watch: at least this long between two files of one recording (default 500ms)",
+	  NULL, OPTION_DURATION, FIELD(rotate_age_ns) },
+	{ ON_JFR, "rotate-size", 0, 0, NULL, "SIZE",
+	  "with --watch: begin another file after so many bytes (default 64M)", NULL, OPTION_SIZE,
+	  FIELD(rotate_size) },
+	{ ON_JFR, "keep-size", 0, 0, NULL, "SIZE",
+	  "with --watch: delete the oldest files of the output beyond so many bytes together", NULL,
+	  OPTION_SIZE, FIELD(keep_size) },
+	{ ON_JFR, "keep-age", 0, 0, NULL, "TIME",
+	  "with --watch: delete files of the output that are older", NULL, OPTION_DURATION,
+	  FIELD(keep_ns) },
+	{ ON_JFR, "metrics", 0, 0, NULL, "TIME",
+	  "with --watch: a line of figures on stderr this often (default 1m where there is no "
+	  "terminal)",
+	  NULL, OPTION_DURATION, FIELD(metrics_ns) },
 	/* the rest */
 	{ ON_DOCTOR | ON_DUMP, "json", 0, 0, NULL, NULL, "one JSON document", NULL, OPTION_FLAG,
 	  FIELD(json) },

@@ -66,6 +66,10 @@ struct options {
 	const char *sample_type;    /* which value to show; NULL is the profile's default */
 	unsigned int n_rows;	    /* 0 is the default */
 	bool no_pager;
+	/* jfr --watch; 0 and NULL are the defaults */
+	bool watch;
+	const char *ledger, *history; /* a file; all, none or a duration */
+	uint64_t stale_ns, rotate_age_ns, rotate_size, keep_size, keep_ns, metrics_ns;
 	/* the rest */
 	bool help;
 	bool list_verbs;	  /* `help --verbs`: their names, a line each */
@@ -84,6 +88,7 @@ enum option_verb {
 	ON_COMPLETION = 1 << 5,
 	ON_VERSION = 1 << 6,
 	ON_DUMP = 1 << 7,
+	ON_JFR = 1 << 8,
 };
 
 enum option_kind {
