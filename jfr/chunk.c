@@ -113,6 +113,22 @@ int chunk_event(struct chunk *c, uint64_t at, uint64_t size, const uint8_t **byt
 	return err ? err : got < size ? -EBADMSG : 0;
 }
 
+int chunk_event_fields(struct chunk *c, struct event *e)
+{
+	const uint8_t *bytes;
+	struct reader r;
+	int err = chunk_event(c, e->at - c->at, e->size, &bytes);
+
+	if (err)
+		return err;
+	reader_init(&r, bytes, e->size);
+	wire_skip_varint(&r, "event size");
+	wire_skip_varint(&r, "event type");
+	e->fields = r.pos;
+	e->fields_len = reader_left(&r);
+	return reader_error(&r);
+}
+
 /* The bytes of a whole event of a type, which is read by itself. */
 static int event_at(struct chunk *c, uint64_t at, uint64_t to, uint64_t want_type, struct reader *r)
 {

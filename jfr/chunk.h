@@ -70,5 +70,7 @@ int chunk_note(struct chunk *c, uint64_t from, uint64_t to, const char *what);
 int chunk_head(struct chunk *c, uint64_t at, uint64_t to, uint64_t *size, uint64_t *type);
 /* All its bytes, until the next one is asked for. */
 int chunk_event(struct chunk *c, uint64_t at, uint64_t size, const uint8_t **bytes);
+/* Reads the fields of an event again, of which type, place and size are known. */
+int chunk_event_fields(struct chunk *c, struct event *e);
 
 #endif

@@ -14,7 +14,6 @@
 #include "jfr/constants.h"
 #include "jfr/layout.h"
 
-#define MAX_NAME_LEN 4096 /* of a class; longer ones are cut */
 #define MAX_MISSING 4096  /* things that are missing and still told apart */
 #define MAX_DEPTH 8	  /* of constants that are text of constants; JDK 25 needs three */
 
@@ -238,14 +237,15 @@ static const char *plain_text(struct chunk *c, uint64_t type, int64_t key)
 	return row->text;
 }
 
-static const char *method_text(struct chunk *c, const struct java_method *m)
+static const char *method_text(struct chunk *c, struct java_method *m)
 {
-	char text[MAX_NAME_LEN];
+	SCOPED(free) char *text = NULL;
 
 	if (!*m->class->name)
 		return m->name;
-	snprintf(text, sizeof(text), "%s.%s", m->class->name, m->name);
-	return arena_copy(&c->names->arena, text, strlen(text));
+	if (!m->text && asprintf(&text, "%s.%s", m->class->name, m->name) > 0)
+		m->text = arena_copy(&c->names->arena, text, strlen(text));
+	return m->text ? m->text : m->name;
 }
 
 const char *names_text(struct chunk *c, uint64_t type_id, int64_t key)
@@ -266,7 +266,7 @@ const char *names_text(struct chunk *c, uint64_t type_id, int64_t key)
 
 		text = thread ? thread->name : "";
 	} else if (!strcmp(name, "jdk.types.Method")) {
-		const struct java_method *method = names_method(c, type_id, key);
+		struct java_method *method = names_method(c, type_id, key);
 
 		text = method ? method_text(c, method) : "";
 	} else {

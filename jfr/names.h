@@ -34,6 +34,7 @@ struct java_class {
 struct java_method {
 	const struct java_class *class; /* "" for native code of async-profiler */
 	const char *name, *descriptor;
+	const char *text; /* "Class.method", of names_text(); NULL at first */
 	bool is_hidden;
 	uint32_t function;
 };

@@ -1,0 +1,296 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "jfr/interpreter.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "jfr/chunk.h"
+#include "jfr/layout.h"
+
+static const char scope_type[] = "io.opentelemetry.context.Scope";
+
+enum use { USE_SINKS, USE_SETTING, USE_DATADOG_SETTING, USE_FACT, USE_SPAN };
+
+/* What is known of an event type. */
+struct binding {
+	enum use use;
+	bool is_wanted[MAX_SINKS];
+	struct moment_reader *reader;
+};
+
+static enum use use_of(const char *type)
+{
+	if (!strcmp(type, "jdk.ActiveSetting"))
+		return USE_SETTING;
+	if (!strcmp(type, "datadog.DatadogProfilerConfig") ||
+	    !strcmp(type, "datadog.ProfilerSetting"))
+		return USE_DATADOG_SETTING;
+	if (!strcmp(type, scope_type))
+		return USE_SPAN;
+	return jvm_facts_wants(type) ? USE_FACT : USE_SINKS;
+}
+
+static bool is_wanted(struct interpreter *in, struct binding *b, const struct event_row *row)
+{
+	bool any = b->use != USE_SINKS;
+
+	for (unsigned int i = 0; i < in->n_sinks; i++) {
+		const struct moment_sink *s = &in->sinks[i];
+
+		b->is_wanted[i] = (in->groups >> row->group & 1) &&
+				  (!s->wants || s->wants(s->ctx, row));
+		any |= b->is_wanted[i];
+	}
+	return any;
+}
+
+static void *bind(void *ctx, struct metadata *m, const struct jfr_type *type)
+{
+	struct interpreter *in = ctx;
+	struct binding b = { .use = use_of(type->name) }, *kept;
+	int err;
+
+	(void)m;
+	if (!is_wanted(in, &b, event_row_find(type->name)))
+		return NULL;
+	b.reader = moment_reader_new(type, &err);
+	kept = b.reader ? malloc(sizeof(*kept)) : NULL;
+	if (!kept) {
+		moment_reader_free(b.reader);
+		return NULL;
+	}
+	*kept = b;
+	return kept;
+}
+
+static void unbind(void *ctx, void *binding)
+{
+	struct binding *b = binding;
+
+	(void)ctx;
+	moment_reader_free(b->reader);
+	free(b);
+}
+
+static const char *text_at(const struct moment *m, const char *path, struct text_room *room)
+{
+	int leaf = layout_find(m->layout, path);
+
+	if (leaf < 0 || layout_leaf(m->layout, (size_t)leaf)->kind != VALUE_STRING)
+		return "";
+	return names_string(m->chunk, &m->fields[leaf].string, room);
+}
+
+static int64_t number_at(const struct moment *m, const char *path)
+{
+	int leaf = layout_find(m->layout, path);
+
+	return leaf < 0 || layout_leaf(m->layout, (size_t)leaf)->kind != VALUE_NUMBER
+		       ? 0
+		       : m->fields[leaf].n;
+}
+
+static void take_setting(struct interpreter *in, const struct moment *m)
+{
+	struct text_room name = { 0 }, value = { 0 };
+	const struct jfr_type *of =
+		metadata_by_id(m->chunk->metadata, (uint64_t)number_at(m, "id"));
+
+	settings_note(&in->settings, of ? of->name : "", text_at(m, "name", &name),
+		      text_at(m, "value", &value));
+	free(name.text);
+	free(value.text);
+}
+
+static void take_datadog_setting(struct interpreter *in, const struct moment *m)
+{
+	int64_t cpu_ms = number_at(m, "cpuInterval"), wall_ms = number_at(m, "wallInterval");
+
+	if (cpu_ms > 0 && cpu_ms < 1000000)
+		in->settings.datadog_cpu_ns = cpu_ms * 1000000;
+	if (wall_ms > 0 && wall_ms < 1000000)
+		in->settings.datadog_wall_ns = wall_ms * 1000000;
+}
+
+static bool is_in_range(struct interpreter *in, const struct moment *m)
+{
+	char id[24];
+
+	if ((in->from_ns && m->time_ns < in->from_ns) || (in->to_ns && m->time_ns >= in->to_ns))
+		return false;
+	if (!in->thread)
+		return true;
+	if (!m->thread)
+		return false;
+	if (!strcmp(m->thread->name, in->thread))
+		return true;
+	snprintf(id, sizeof(id), "%lld", (long long)m->thread->id);
+	if (!strcmp(id, in->thread))
+		return true;
+	snprintf(id, sizeof(id), "%lld", (long long)m->thread->os_id);
+	return !strcmp(id, in->thread);
+}
+
+static uint64_t thread_number(const struct java_thread *t)
+{
+	return (uint64_t)(t->id ? t->id : t->os_id);
+}
+
+static int take_span(struct interpreter *in, const struct moment *m)
+{
+	struct span_scope scope = { .start_ns = m->time_ns };
+
+	if (!m->thread || m->duration_ns < 0 || !*m->span_id)
+		return 0;
+	scope.thread = thread_number(m->thread);
+	if (__builtin_add_overflow(m->time_ns, m->duration_ns, &scope.end_ns))
+		scope.end_ns = INT64_MAX;
+	memcpy(scope.trace_id, m->trace_id, sizeof(scope.trace_id));
+	memcpy(scope.span_id, m->span_id, sizeof(scope.span_id));
+	return spans_add(&in->spans, &scope);
+}
+
+static void find_span(const struct interpreter *in, struct moment *m)
+{
+	const struct span_scope *scope;
+
+	if (!in->spans.n || !m->thread || *m->trace_id || *m->span_id)
+		return;
+	scope = spans_find(&in->spans, thread_number(m->thread), m->time_ns);
+	if (!scope)
+		return;
+	memcpy(m->trace_id, scope->trace_id, sizeof(m->trace_id));
+	memcpy(m->span_id, scope->span_id, sizeof(m->span_id));
+}
+
+static int tell(struct interpreter *in, const struct binding *b, struct moment *m)
+{
+	int err = 0;
+
+	if (!is_in_range(in, m)) {
+		in->n_left_out++;
+		return 0;
+	}
+	find_span(in, m);
+	for (unsigned int i = 0; i < in->n_sinks && !err; i++)
+		if (b->is_wanted[i])
+			err = in->sinks[i].take(in->sinks[i].ctx, m);
+	return err;
+}
+
+static bool is_for_sinks(const struct interpreter *in, const struct binding *b)
+{
+	for (unsigned int i = 0; i < in->n_sinks; i++)
+		if (b->is_wanted[i])
+			return true;
+	return false;
+}
+
+/* Tells of the events that wait, in their order. */
+static int tell_waiting(struct interpreter *in, struct chunk *chunk)
+{
+	int err = 0;
+
+	event_order_sort(&in->order);
+	spans_sort(&in->spans);
+	for (size_t i = 0; i < in->order.n && !err; i++) {
+		const struct ordered_event *o = &in->order.items[i];
+		struct event e = { .type = o->type, .at = o->at, .size = o->size };
+		const struct binding *b = o->type->binding;
+		struct moment m;
+
+		err = chunk_event_fields(chunk, &e);
+		if (!err)
+			err = moment_read(b->reader, chunk, &e, &in->settings, &m);
+		if (err == -EBADMSG) /* the file changed under us */
+			err = chunk_note(chunk, e.at - chunk->at, e.at - chunk->at + e.size,
+					 "an event that changed while it was read");
+		else if (!err)
+			err = tell(in, b, &m);
+	}
+	in->order.n = 0;
+	return err;
+}
+
+static int wait_for_order(struct interpreter *in, struct chunk *chunk, const struct event *e)
+{
+	const struct binding *b = e->type->binding;
+	struct ordered_event o = { .at = e->at, .size = e->size, .type = e->type };
+	int err = moment_time(b->reader, chunk, e, &o.time_ns);
+
+	if (!err)
+		err = event_order_add(&in->order, &o);
+	if (!err && in->order.n >= MAX_ORDERED)
+		err = tell_waiting(in, chunk);
+	return err;
+}
+
+static int visit(void *ctx, struct chunk *chunk, const struct event *e)
+{
+	struct interpreter *in = ctx;
+	const struct binding *b = e->type->binding;
+	struct moment m;
+	int err = 0;
+
+	if (in->is_waiting && b->use == USE_SINKS)
+		return wait_for_order(in, chunk, e);
+	err = moment_read(b->reader, chunk, e, &in->settings, &m);
+	if (err)
+		return err;
+	if (b->use == USE_SETTING)
+		take_setting(in, &m);
+	if (b->use == USE_DATADOG_SETTING)
+		take_datadog_setting(in, &m);
+	if (b->use == USE_FACT)
+		jvm_facts_take(&in->facts, &m);
+	if (b->use == USE_SPAN)
+		err = take_span(in, &m);
+	if (err || !is_for_sinks(in, b))
+		return err;
+	return in->is_waiting ? wait_for_order(in, chunk, e) : tell(in, b, &m);
+}
+
+static int begin(void *ctx, struct chunk *chunk)
+{
+	struct interpreter *in = ctx;
+
+	in->settings.is_async_profiler = metadata_by_name(chunk->metadata, "profiler.Log") != NULL;
+	in->is_waiting = in->is_ordered || metadata_by_name(chunk->metadata, scope_type);
+	in->order.n = 0;
+	spans_clear(&in->spans);
+	for (unsigned int i = 0; i < in->n_sinks; i++)
+		if (in->sinks[i].begin)
+			in->sinks[i].begin(in->sinks[i].ctx, chunk);
+	return 0;
+}
+
+static int end(void *ctx, struct chunk *chunk, struct event_types *types)
+{
+	struct interpreter *in = ctx;
+	int err = tell_waiting(in, chunk);
+
+	for (unsigned int i = 0; i < in->n_sinks; i++)
+		if (in->sinks[i].end)
+			in->sinks[i].end(in->sinks[i].ctx, chunk, types);
+	return err;
+}
+
+void interpreter_deinit(struct interpreter *in)
+{
+	event_order_deinit(&in->order);
+	spans_deinit(&in->spans);
+}
+
+struct event_visitor interpreter_visitor(struct interpreter *in)
+{
+	return (struct event_visitor){
+		.ctx = in,
+		.bind = bind,
+		.unbind = unbind,
+		.begin = begin,
+		.end = end,
+		.event = visit,
+	};
+}

@@ -1,0 +1,54 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Visits the events of recordings (struct event_visitor), understands them, and hands what was
+ * asked for to whoever makes something of it: a profile, lines, tables. What the weight of samples
+ * depends on and what the JVM says about itself is kept from event to event. Where events say which
+ * span was current on a thread, the moments in it get its ids.
+ */
+#ifndef JFR_INTERPRETER_H
+#define JFR_INTERPRETER_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "jfr/event_order.h"
+#include "jfr/event_types.h"
+#include "jfr/jvm_facts.h"
+#include "jfr/moment.h"
+#include "jfr/settings.h"
+#include "jfr/spans.h"
+
+#define MAX_SINKS 4
+
+/* Who is told of moments. */
+struct moment_sink {
+	void *ctx;
+	/* Does it want events of this type? NULL: those of the groups asked for. */
+	bool (*wants)(void *ctx, const struct event_row *row);
+	int (*take)(void *ctx, const struct moment *m); /* 0, or what ends the reading */
+	void (*begin)(void *ctx, struct chunk *chunk);	/* another chunk; NULL is fine */
+	void (*end)(void *ctx, struct chunk *chunk, struct event_types *types); /* and its end */
+};
+
+struct interpreter {
+	uint32_t groups; /* enum event_group, a bit each */
+	int64_t from_ns, to_ns; /* moments that begin before and from here on are left out; 0, 0: none */
+	const char *thread; /* only moments of threads with this name or id; NULL: all */
+	bool is_ordered;    /* moments of a chunk come in the order of their time */
+	struct moment_sink sinks[MAX_SINKS];
+	unsigned int n_sinks;
+	struct settings settings;
+	struct jvm_facts facts;
+	uint64_t n_left_out; /* moments that from, to and thread do not want */
+	/* of the chunk that is being read */
+	bool is_waiting; /* its events are kept until their order, or their spans, are known */
+	struct event_order order;
+	struct spans spans;
+};
+
+void interpreter_deinit(struct interpreter *in);
+
+/* A visitor that works for it, which it must outlive. */
+struct event_visitor interpreter_visitor(struct interpreter *in);
+
+#endif

@@ -1,0 +1,111 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "jfr/jvm_facts.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "jfr/layout.h"
+#include "jfr/moment.h"
+
+static const char *const identifying[] = {
+	"HOSTNAME",
+	"POD_NAME",
+	"POD_NAMESPACE",
+	"K8S_POD_NAME",
+	"K8S_NAMESPACE",
+	"K8S_CONTAINER_NAME",
+	"K8S_NODE_NAME",
+	"CONTAINER_NAME",
+	"OTEL_SERVICE_NAME",
+	"OTEL_RESOURCE_ATTRIBUTES",
+	"DD_SERVICE",
+	"SERVICE_NAME",
+	"otel.service.name",
+	"otel.resource.attributes",
+	"dd.service",
+	"spring.application.name",
+	"app.name",
+	"sun.java.command",
+};
+
+bool jvm_facts_wants(const char *type)
+{
+	static const char *const types[] = {
+		"jdk.JVMInformation",	     "jdk.OSInformation",
+		"jdk.CPUInformation",	     "jdk.InitialEnvironmentVariable",
+		"jdk.InitialSystemProperty",
+	};
+
+	for (size_t i = 0; i < sizeof(types) / sizeof(types[0]); i++)
+		if (!strcmp(type, types[i]))
+			return true;
+	return false;
+}
+
+static void take_text(const struct moment *m, const char *path, char out[FACT_MAX])
+{
+	int leaf = layout_find(m->layout, path);
+	struct text_room room = { 0 };
+
+	if (leaf >= 0 && layout_leaf(m->layout, (size_t)leaf)->kind == VALUE_STRING)
+		snprintf(out, FACT_MAX, "%s",
+			 names_string(m->chunk, &m->fields[leaf].string, &room));
+	free(room.text);
+}
+
+static void take_number(const struct moment *m, const char *path, int64_t *out)
+{
+	int leaf = layout_find(m->layout, path);
+
+	if (leaf >= 0 && layout_leaf(m->layout, (size_t)leaf)->kind == VALUE_NUMBER)
+		*out = m->fields[leaf].n;
+}
+
+static bool is_identifying(const char *key)
+{
+	for (size_t i = 0; i < sizeof(identifying) / sizeof(identifying[0]); i++)
+		if (!strcmp(key, identifying[i]))
+			return true;
+	return false;
+}
+
+static void take_key(struct jvm_facts *f, const struct moment *m, bool is_environment)
+{
+	char key[FACT_MAX] = "";
+	struct fact *fact = NULL;
+
+	take_text(m, "key", key);
+	if (!is_identifying(key))
+		return;
+	for (size_t i = 0; i < f->n_keys; i++)
+		if (!strcmp(f->keys[i].key, key) && f->keys[i].is_environment == is_environment)
+			fact = &f->keys[i];
+	if (!fact && f->n_keys < MAX_FACT_KEYS)
+		fact = &f->keys[f->n_keys++];
+	if (!fact)
+		return;
+	snprintf(fact->key, sizeof(fact->key), "%.*s", (int)sizeof(fact->key) - 1, key);
+	fact->is_environment = is_environment;
+	take_text(m, "value", fact->value);
+}
+
+void jvm_facts_take(struct jvm_facts *f, const struct moment *m)
+{
+	const char *type = m->type->name;
+
+	if (!strcmp(type, "jdk.JVMInformation")) {
+		take_text(m, "jvmName", f->name);
+		take_text(m, "jvmVersion", f->version);
+		take_text(m, "jvmArguments", f->arguments);
+		take_text(m, "javaArguments", f->java_arguments);
+		take_number(m, "pid", &f->pid);
+		take_number(m, "jvmStartTime", &f->start_ms);
+	} else if (!strcmp(type, "jdk.OSInformation")) {
+		take_text(m, "osVersion", f->os);
+	} else if (!strcmp(type, "jdk.CPUInformation")) {
+		take_number(m, "hwThreads", &f->n_threads);
+	} else {
+		take_key(f, m, !strcmp(type, "jdk.InitialEnvironmentVariable"));
+	}
+}

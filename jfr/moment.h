@@ -1,0 +1,65 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * An event as it is understood: when, who, where, and what it is worth. Everything in it is
+ * borrowed until the next event is read.
+ */
+#ifndef JFR_MOMENT_H
+#define JFR_MOMENT_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "jfr/event_row.h"
+#include "jfr/names.h"
+
+struct chunk;
+struct event;
+struct jfr_type;
+struct jfr_value;
+struct layout;
+struct settings;
+
+struct moment {
+	const struct event_row *row;
+	const struct jfr_type *type;
+	struct chunk *chunk;
+	uint64_t at; /* in the file */
+	int64_t time_ns;
+	int64_t duration_ns; /* -1: it has none */
+	struct java_thread *thread; /* NULL: unknown */
+	struct java_stack *stack;   /* NULL: it has none */
+	bool is_stack_missing;	    /* it refers to one that is not there */
+	const char *mark;	    /* what stands for the stack ("[lost]"), or NULL */
+	const char *state;	    /* of the thread, "RUNNABLE"; "" unknown */
+	const char *class;	    /* that it is about; "" none */
+	bool is_sample;		    /* values are worth something */
+	enum event_column column;   /* that says what it is worth */
+	int64_t values[N_COLUMNS];
+	char trace_id[33], span_id[33]; /* hexadecimal; "" none */
+	/* all its fields */
+	const struct layout *layout;
+	const struct jfr_value *fields;
+};
+
+/* How the events of one type are understood. */
+struct moment_reader;
+
+/* NULL and *err: -ENOMEM, -EBADMSG: its metadata makes no sense. */
+struct moment_reader *moment_reader_new(const struct jfr_type *type, int *err);
+void moment_reader_free(struct moment_reader *r); /* NULL is fine */
+const struct event_row *moment_reader_row(const struct moment_reader *r);
+/* 0, or -EBADMSG: the bytes are no such event. */
+int moment_read(struct moment_reader *r, struct chunk *chunk, const struct event *e,
+		const struct settings *settings, struct moment *m);
+
+/* Only whether it is such an event, and when it was. */
+int moment_time(struct moment_reader *r, const struct chunk *chunk, const struct event *e,
+		int64_t *time_ns);
+
+/* A value in nanoseconds, by the unit of its field: a length of time, or a time since 1970. */
+int64_t moment_ns(const struct chunk *chunk, const struct layout *l, size_t leaf, int64_t value);
+/* Is it "not known" or "for ever", which Java writes as its smallest and largest numbers? */
+bool moment_is_no_time(int64_t value);
+
+#endif

@@ -1,0 +1,282 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "jfr/samples.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "core/profile.h"
+#include "core/scoped.h"
+#include "jfr/chunk.h"
+#include "jfr/names.h"
+
+#define N_CACHED 1024 /* label sets that are not made anew; a power of two */
+#define MAX_LABELS 12
+#define MAX_COMMON 4
+#define MAX_NAME_LEN 8192
+
+/* What a label set is made of. Texts are compared by where they are: names keep them while the
+   chunk is read. */
+struct who_where {
+	const struct java_thread *thread;
+	const char *state, *class;
+};
+
+struct cached {
+	struct who_where of;
+	uint32_t labels;
+};
+
+struct samples {
+	struct profile *p;
+	uint32_t used; /* columns that something came for */
+	struct cached cache[N_CACHED];
+	struct label common[MAX_COMMON];
+	size_t n_common;
+	uint32_t *locations; /* room for a stack */
+	size_t locations_cap;
+	uint32_t thread_key, tid_key, java_tid_key, state_key, class_key, trace_key, span_key;
+};
+
+static void set_types(struct profile *p)
+{
+	struct profile_header *h = profile_header(p);
+
+	for (unsigned int i = 0; i < N_COLUMNS; i++) {
+		const char *type, *unit;
+
+		event_column_type((enum event_column)i, &type, &unit);
+		h->sample_types[i] = (struct value_type){ profile_string(p, type),
+							  profile_string(p, unit) };
+	}
+	h->n_sample_types = N_COLUMNS;
+}
+
+struct samples *samples_new(struct profile *p)
+{
+	struct samples *s = calloc(1, sizeof(*s));
+
+	_Static_assert(N_COLUMNS <= MAX_VALUES, "a profile has a sample type for each column");
+	if (!s)
+		return NULL;
+	s->p = p;
+	set_types(p);
+	s->thread_key = profile_string(p, "thread");
+	s->tid_key = profile_string(p, "tid");
+	s->java_tid_key = profile_string(p, "java_tid");
+	s->state_key = profile_string(p, "state");
+	s->class_key = profile_string(p, "class");
+	s->trace_key = profile_string(p, "trace_id");
+	s->span_key = profile_string(p, "span_id");
+	return s;
+}
+
+void samples_free(struct samples *s)
+{
+	if (!s)
+		return;
+	free(s->locations);
+	free(s);
+}
+
+void samples_set_label(struct samples *s, const char *key, const char *value)
+{
+	uint32_t id = profile_string(s->p, key);
+	size_t i;
+
+	memset(s->cache, 0, sizeof(s->cache));
+	for (i = 0; i < s->n_common && s->common[i].key != id; i++)
+		;
+	if (i == MAX_COMMON)
+		return;
+	if (i == s->n_common)
+		s->n_common++;
+	s->common[i] = (struct label){ .key = id, .str = profile_string(s->p, value) };
+}
+
+static uint32_t make_function(struct profile *p, const struct java_method *m)
+{
+	SCOPED(free) char *name = malloc(MAX_NAME_LEN);
+	SCOPED(free) char *system = malloc(MAX_NAME_LEN);
+	const char *dot = *m->class->name ? "." : "";
+	struct function f = { 0 };
+
+	if (!name || !system)
+		return 0;
+	snprintf(name, MAX_NAME_LEN, "%s%s%s", m->class->name, dot, m->name);
+	snprintf(system, MAX_NAME_LEN, "%s%s", name, m->descriptor);
+	f.name = profile_string(p, name);
+	f.system_name = profile_string(p, *m->descriptor ? system : name);
+	return profile_function(p, &f);
+}
+
+static enum frame_kind kind_of(enum java_frame_type type)
+{
+	switch (type) {
+	case JAVA_NATIVE:
+		return FRAME_NATIVE;
+	case JAVA_KERNEL:
+		return FRAME_KERNEL;
+	default:
+		return FRAME_JAVA;
+	}
+}
+
+static uint32_t make_location(struct profile *p, const struct java_frame *f)
+{
+	struct java_method *m = (struct java_method *)f->method; /* the id in it is ours */
+	struct location l = { .kind = (uint16_t)kind_of(f->type) };
+	struct line line = { .line = (uint32_t)f->line };
+
+	if (!m->function)
+		m->function = make_function(p, m);
+	line.function = m->function;
+	return profile_location(p, &l, &line, 1);
+}
+
+static uint32_t mark(struct profile *p, const char *name)
+{
+	struct function f = { .name = profile_string(p, name) };
+	struct location l = { .kind = FRAME_MARK };
+	struct line line = { .function = profile_function(p, &f) };
+
+	return profile_location(p, &l, &line, 1);
+}
+
+static uint32_t marked_stack(struct samples *s, const char *name)
+{
+	uint32_t location = mark(s->p, name);
+
+	return profile_stack(s->p, &location, 1);
+}
+
+static uint32_t stack_of(struct samples *s, struct java_stack *stack)
+{
+	if (stack->stack && !stack->is_partial)
+		return stack->stack;
+	if (stack->n + 1 > s->locations_cap) {
+		uint32_t *locations = realloc(s->locations, (stack->n + 1) * sizeof(*locations));
+
+		if (!locations)
+			return 0;
+		s->locations = locations;
+		s->locations_cap = stack->n + 1;
+	}
+	for (size_t i = 0; i < stack->n; i++)
+		s->locations[i] = make_location(s->p, &stack->frames[i]);
+	if (stack->is_truncated)
+		s->locations[stack->n] = mark(s->p, "[truncated]");
+	stack->stack = profile_stack(s->p, s->locations, stack->n + stack->is_truncated);
+	return stack->stack;
+}
+
+static void add_text(struct samples *s, struct label *labels, size_t *n, uint32_t key,
+		     const char *text)
+{
+	if (*text)
+		labels[(*n)++] = (struct label){ .key = key, .str = profile_string(s->p, text) };
+}
+
+static void add_number(struct label *labels, size_t *n, uint32_t key, int64_t number)
+{
+	if (number)
+		labels[(*n)++] = (struct label){ .key = key, .num = number };
+}
+
+static uint32_t make_labels(struct samples *s, const struct moment *m)
+{
+	struct label labels[MAX_LABELS];
+	size_t n = s->n_common;
+
+	memcpy(labels, s->common, n * sizeof(*labels));
+	if (m->thread) {
+		add_text(s, labels, &n, s->thread_key, m->thread->name);
+		add_number(labels, &n, s->tid_key, m->thread->os_id);
+		add_number(labels, &n, s->java_tid_key, m->thread->id);
+	}
+	add_text(s, labels, &n, s->state_key, m->state);
+	add_text(s, labels, &n, s->class_key, m->class);
+	add_text(s, labels, &n, s->trace_key, m->trace_id);
+	add_text(s, labels, &n, s->span_key, m->span_id);
+	return profile_label_set(s->p, labels, n);
+}
+
+static uint32_t labels_of(struct samples *s, const struct moment *m)
+{
+	struct who_where of = { m->thread, m->state, m->class };
+	uint64_t hash = ((uintptr_t)of.thread ^ (uintptr_t)of.state * 3 ^ (uintptr_t)of.class * 5) *
+			UINT64_C(0x9e3779b97f4a7c15);
+	struct cached *c = &s->cache[hash >> 54];
+
+	_Static_assert(N_CACHED == 1 << (64 - 54), "the upper bits of the hash");
+	if (*m->trace_id || *m->span_id)
+		return make_labels(s, m);
+	if (!c->labels || memcmp(&c->of, &of, sizeof(of))) {
+		c->of = of;
+		c->labels = make_labels(s, m);
+	}
+	return c->labels;
+}
+
+static int take(void *ctx, const struct moment *m)
+{
+	struct samples *s = ctx;
+	uint32_t stack;
+
+	if (!m->is_sample)
+		return 0;
+	for (unsigned int i = 0; i < N_COLUMNS; i++)
+		s->used |= m->values[i] ? 1u << i : 0;
+	if (m->stack)
+		stack = stack_of(s, m->stack);
+	else
+		stack = marked_stack(s, m->mark		   ? m->mark
+				     : m->is_stack_missing ? "[unresolved stack]"
+							   : "[no stack]");
+	profile_add(s->p, stack, labels_of(s, m), (uint64_t)m->time_ns, m->values);
+	return profile_error(s->p);
+}
+
+static void begin(void *ctx, struct chunk *chunk)
+{
+	struct samples *s = ctx;
+
+	(void)chunk;
+	memset(s->cache, 0, sizeof(s->cache));
+}
+
+static bool wants(void *ctx, const struct event_row *row)
+{
+	(void)ctx;
+	return row->rule != RULE_NONE;
+}
+
+struct moment_sink samples_sink(struct samples *s)
+{
+	return (struct moment_sink){ .ctx = s, .wants = wants, .take = take, .begin = begin };
+}
+
+/* What the profile is about: CPU time when there is any, else the first there is. */
+static uint32_t main_column(uint32_t used)
+{
+	for (uint32_t i = COLUMN_CPU; i < N_COLUMNS; i++)
+		if (used & 1u << i)
+			return i;
+	return COLUMN_SAMPLES;
+}
+
+void samples_finish(struct samples *s, int64_t start_ns, int64_t end_ns)
+{
+	struct profile_header *h = profile_header(s->p);
+	uint32_t main = main_column(s->used);
+
+	/* CPUTimeSample was on, but nothing came of it: what is left is cpu all the same. */
+	if (!(s->used & 1u << COLUMN_CPU) && (s->used & 1u << COLUMN_CPU_EXEC))
+		h->sample_types[COLUMN_CPU_EXEC] = h->sample_types[COLUMN_CPU];
+	h->default_sample_type = h->sample_types[main].type;
+	h->period_type = h->sample_types[main];
+	h->time_ns = start_ns;
+	h->duration_ns = end_ns > start_ns ? end_ns - start_ns : 0;
+	profile_keep_types(s->p, s->used | 1u << COLUMN_SAMPLES);
+}

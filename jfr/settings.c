@@ -1,0 +1,90 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "jfr/settings.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+int64_t settings_duration(const char *text)
+{
+	static const struct {
+		const char *unit;
+		int64_t ns;
+	} units[] = {
+		{ "", 1 },
+		{ "ns", 1 },
+		{ "us", 1000 },
+		{ "ms", 1000000 },
+		{ "s", 1000000000 },
+		{ "m", 60 * INT64_C(1000000000) },
+		{ "h", 3600 * INT64_C(1000000000) },
+		{ "d", 86400 * INT64_C(1000000000) },
+	};
+	char *end;
+	long long n;
+	int64_t ns;
+
+	if (*text < '0' || *text > '9')
+		return -1;
+	errno = 0;
+	n = strtoll(text, &end, 10);
+	end += strspn(end, " ");
+	for (size_t i = 0; i < sizeof(units) / sizeof(units[0]); i++)
+		if (!strcmp(end, units[i].unit))
+			return errno || __builtin_mul_overflow(n, units[i].ns, &ns) ? -1 : ns;
+	return -1;
+}
+
+static void set_duration(int64_t *to, const char *value)
+{
+	int64_t ns = settings_duration(value);
+
+	if (ns > 0)
+		*to = ns;
+}
+
+/* "500/s" or "10ms": only the second is a period. */
+static void note_throttle(struct settings *s, const char *value)
+{
+	s->cpu_time_ns = 0;
+	set_duration(&s->cpu_time_ns, value);
+}
+
+static void note_async_profiler(struct settings *s, const char *name, const char *value)
+{
+	static const char *const clocks[] = { "cpu", "itimer", "ctimer", "wall" };
+	bool is_clock = false;
+
+	if (!strcmp(name, "interval"))
+		set_duration(&s->interval_ns, value);
+	if (!strcmp(name, "wall"))
+		set_duration(&s->wall_ns, value);
+	if (strcmp(name, "event"))
+		return;
+	for (size_t i = 0; i < sizeof(clocks) / sizeof(clocks[0]); i++)
+		is_clock |= !strcmp(value, clocks[i]);
+	s->is_wall = !strcmp(value, "wall");
+	s->is_counter = *value && !is_clock && strcmp(value, "null") && strcmp(value, "none");
+}
+
+void settings_note(struct settings *s, const char *event, const char *name, const char *value)
+{
+	bool is_on = !strcmp(value, "true");
+
+	if (s->is_async_profiler)
+		note_async_profiler(s, name, value);
+	if (!strcmp(name, "period")) {
+		if (!strcmp(event, "jdk.ExecutionSample"))
+			set_duration(&s->execution_ns, value);
+		if (!strcmp(event, "jdk.NativeMethodSample"))
+			set_duration(&s->native_ns, value);
+	}
+	if (!strcmp(event, "jdk.CPUTimeSample")) {
+		if (!strcmp(name, "enabled"))
+			s->has_cpu_time = is_on;
+		if (!strcmp(name, "throttle"))
+			note_throttle(s, value);
+	}
+	if (!strcmp(event, "jdk.ObjectAllocationSample") && !strcmp(name, "enabled"))
+		s->has_allocation_sample = is_on;
+}

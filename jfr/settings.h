@@ -1,0 +1,32 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * What a recording was made with, as far as the weight of its samples depends on it: events that
+ * say it (jdk.ActiveSetting and Datadog's own) change these as they come. They stay from chunk to
+ * chunk, as async-profiler writes them in its first one only.
+ */
+#ifndef JFR_SETTINGS_H
+#define JFR_SETTINGS_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+struct settings {
+	int64_t execution_ns, native_ns; /* periods; 0: nothing was said */
+	bool has_cpu_time;		 /* CPUTimeSample is on */
+	int64_t cpu_time_ns;		 /* its period; 0: it has none that is fixed */
+	bool has_allocation_sample;	 /* ObjectAllocationSample is on */
+	/* of async-profiler */
+	bool is_async_profiler;
+	bool is_wall;	 /* it samples wall-clock time, as ExecutionSample */
+	bool is_counter; /* it samples something that is no time */
+	int64_t interval_ns, wall_ns;
+	/* of Datadog's profiler */
+	int64_t datadog_cpu_ns, datadog_wall_ns;
+};
+
+/* One setting: of which event type ("" when that is not known), its name and value. */
+void settings_note(struct settings *s, const char *event, const char *name, const char *value);
+/* "20 ms" in nanoseconds; -1: it is no length of time. A bare number is in nanoseconds. */
+int64_t settings_duration(const char *text);
+
+#endif

@@ -1,0 +1,71 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "jfr/spans.h"
+
+#include <stdlib.h>
+
+#include "core/array.h"
+
+#define MAX_LOOKED_AT 1024 /* scopes that began before a time: a thread has some tens open at most */
+
+void spans_deinit(struct spans *s)
+{
+	free(s->items);
+	*s = (struct spans){ 0 };
+}
+
+void spans_clear(struct spans *s)
+{
+	s->n = 0;
+}
+
+int spans_add(struct spans *s, const struct span_scope *scope)
+{
+	int err = ARRAY_RESERVE(s->items, s->cap, s->n);
+
+	if (!err)
+		s->items[s->n++] = *scope;
+	return err;
+}
+
+/* By thread, then by start; of those with one start the outer one first. */
+static int compare(const void *a, const void *b)
+{
+	const struct span_scope *x = a, *y = b;
+
+	if (x->thread != y->thread)
+		return x->thread < y->thread ? -1 : 1;
+	if (x->start_ns != y->start_ns)
+		return x->start_ns < y->start_ns ? -1 : 1;
+	return x->end_ns > y->end_ns ? -1 : x->end_ns < y->end_ns;
+}
+
+void spans_sort(struct spans *s)
+{
+	if (s->n)
+		qsort(s->items, s->n, sizeof(*s->items), compare);
+}
+
+const struct span_scope *spans_find(const struct spans *s, uint64_t thread, int64_t time_ns)
+{
+	size_t low = 0, high = s->n;
+
+	while (low < high) {
+		size_t mid = low + (high - low) / 2;
+		const struct span_scope *i = &s->items[mid];
+
+		if (i->thread < thread || (i->thread == thread && i->start_ns <= time_ns))
+			low = mid + 1;
+		else
+			high = mid;
+	}
+	/* Back from the last one that had begun; those that ended lie between. */
+	for (size_t n = 0; low && n < MAX_LOOKED_AT; n++) {
+		const struct span_scope *i = &s->items[--low];
+
+		if (i->thread != thread)
+			break;
+		if (time_ns < i->end_ns)
+			return i;
+	}
+	return NULL;
+}

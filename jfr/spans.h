@@ -1,0 +1,31 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Which span was current on a thread at a time: from events that say when one began and ended
+ * (io.opentelemetry.context.Scope). Scopes of a thread lie in each other; the innermost counts.
+ */
+#ifndef JFR_SPANS_H
+#define JFR_SPANS_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+struct span_scope {
+	uint64_t thread; /* any number that is the thread's own */
+	int64_t start_ns, end_ns;
+	char trace_id[33], span_id[33];
+};
+
+struct spans { /* all zero at first */
+	struct span_scope *items;
+	size_t n, cap;
+};
+
+void spans_deinit(struct spans *s);
+void spans_clear(struct spans *s);
+int spans_add(struct spans *s, const struct span_scope *scope); /* 0 or -ENOMEM */
+/* Before the first look and after the last spans_add(). */
+void spans_sort(struct spans *s);
+/* The innermost scope of a thread at a time, or NULL. */
+const struct span_scope *spans_find(const struct spans *s, uint64_t thread, int64_t time_ns);
+
+#endif

@@ -1,0 +1,133 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "jfr/summary.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "core/array.h"
+#include "core/intern.h"
+#include "jfr/chunk.h"
+#include "jfr/layout.h"
+
+int summary_init(struct summary *s)
+{
+	*s = (struct summary){ 0 };
+	s->names = intern_new();
+	return s->names ? 0 : -ENOMEM;
+}
+
+void summary_deinit(struct summary *s)
+{
+	intern_free(s->names);
+	free(s->types);
+}
+
+void summary_add(struct summary *s, const char *type, uint64_t count, uint64_t bytes)
+{
+	uint32_t known = intern_count(s->names), id;
+
+	if (!count)
+		return;
+	id = intern_add(s->names, type, strlen(type));
+	if (!id || ARRAY_RESERVE(s->types, s->types_cap, id)) {
+		s->err = -ENOMEM;
+		return;
+	}
+	if (id > known)
+		s->types[id - 1] = (struct type_sum){ 0 };
+	s->types[id - 1].count += count;
+	s->types[id - 1].bytes += bytes;
+}
+
+size_t summary_n_types(const struct summary *s)
+{
+	return intern_count(s->names);
+}
+
+const char *summary_type(const struct summary *s, size_t index, struct type_sum *sum)
+{
+	*sum = s->types[index];
+	return intern_get(s->names, (uint32_t)index + 1, NULL);
+}
+
+static void end(void *ctx, struct chunk *chunk, struct event_types *types)
+{
+	struct summary *s = ctx;
+
+	for (size_t i = 0; i < event_types_n(types); i++) {
+		const struct event_type *t = event_types_at(types, i);
+
+		summary_add(s, t->type->name, t->count, t->bytes);
+	}
+	summary_add(s, "jdk.Metadata", chunk->counts[0], chunk->sizes[0]);
+	summary_add(s, "jdk.Checkpoint", chunk->counts[1], chunk->sizes[1]);
+}
+
+static const char *text_of(const struct moment *m, const char *path)
+{
+	int leaf = layout_find(m->layout, path);
+	const struct jfr_leaf *l = leaf < 0 ? NULL : layout_leaf(m->layout, (size_t)leaf);
+
+	return l && l->kind == VALUE_CONSTANT
+		       ? names_text(m->chunk, l->field->type_id, m->fields[leaf].n)
+		       : "";
+}
+
+static int64_t time_of(const struct moment *m, const char *path)
+{
+	int leaf = layout_find(m->layout, path);
+
+	if (leaf < 0 || layout_leaf(m->layout, (size_t)leaf)->kind != VALUE_NUMBER ||
+	    moment_is_no_time(m->fields[leaf].n))
+		return 0;
+	return moment_ns(m->chunk, m->layout, (size_t)leaf, m->fields[leaf].n);
+}
+
+static struct gc_sum *gc_sum(struct summary *s, const char *name, const char *cause)
+{
+	struct gc_sum *g;
+	size_t i;
+
+	for (i = 0; i < s->n_gcs; i++)
+		if (!strncmp(s->gcs[i].name, name, sizeof(g->name) - 1) &&
+		    !strncmp(s->gcs[i].cause, cause, sizeof(g->cause) - 1))
+			return &s->gcs[i];
+	if (i == MAX_GC_SUMS)
+		return &s->gcs[MAX_GC_SUMS - 1];
+	g = &s->gcs[s->n_gcs++];
+	snprintf(g->name, sizeof(g->name), "%s", name);
+	snprintf(g->cause, sizeof(g->cause), "%s", cause);
+	return g;
+}
+
+static int64_t added(int64_t a, int64_t b)
+{
+	int64_t sum;
+
+	return __builtin_add_overflow(a, b, &sum) ? INT64_MAX : sum;
+}
+
+static int take(void *ctx, const struct moment *m)
+{
+	struct gc_sum *g = gc_sum(ctx, text_of(m, "name"), text_of(m, "cause"));
+	int64_t longest = time_of(m, "longestPause");
+
+	g->count++;
+	g->pause_ns = added(g->pause_ns, time_of(m, "sumOfPauses"));
+	g->longest_ns = longest > g->longest_ns ? longest : g->longest_ns;
+	g->duration_ns = added(g->duration_ns, m->duration_ns > 0 ? m->duration_ns : 0);
+	return 0;
+}
+
+static bool wants(void *ctx, const struct event_row *row)
+{
+	(void)ctx;
+	return !strcmp(row->name, "jdk.GarbageCollection");
+}
+
+struct moment_sink summary_sink(struct summary *s)
+{
+	return (struct moment_sink){ .ctx = s, .wants = wants, .take = take, .end = end };
+}

@@ -1,0 +1,44 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What recordings hold, in numbers: events by type, and garbage collections. */
+#ifndef JFR_SUMMARY_H
+#define JFR_SUMMARY_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "jfr/interpreter.h"
+
+struct intern;
+
+struct type_sum {
+	uint64_t count, bytes;
+};
+
+/* Collections of one collector for one cause. */
+struct gc_sum {
+	char name[64], cause[64];
+	uint64_t count;
+	int64_t pause_ns, longest_ns; /* of the program, which a collection may stop several times */
+	int64_t duration_ns;
+};
+
+#define MAX_GC_SUMS 64 /* what comes then is added to the last */
+
+struct summary {
+	struct intern *names; /* of types; id - 1 is the index of its sum */
+	struct type_sum *types;
+	size_t types_cap;
+	struct gc_sum gcs[MAX_GC_SUMS];
+	size_t n_gcs;
+	int err;
+};
+
+int summary_init(struct summary *s); /* 0 or -ENOMEM */
+void summary_deinit(struct summary *s);
+struct moment_sink summary_sink(struct summary *s);
+/* Adds to the sum of a type that is not in event_types: metadata and checkpoints. */
+void summary_add(struct summary *s, const char *type, uint64_t count, uint64_t bytes);
+size_t summary_n_types(const struct summary *s);
+const char *summary_type(const struct summary *s, size_t index, struct type_sum *sum);
+
+#endif
