@@ -51,31 +51,55 @@ static __always_inline bool python_copy_code(struct wire_python_code *code,
 	return true;
 }
 
-/* code->pad is the process: what is known of one says nothing of another. */
+/* Frames that stand side by side have their marks so too: frame objects have 256 bytes and more,
+   the frames of a data stack 64. What is further away begins elsewhere (by the golden ratio), as
+   the stacks of all threads begin at a page's start. */
+static __always_inline __u32 *python_near_seen(struct python_scratch *p)
+{
+	__u64 at = p->walk.at >> (p->process.anchor < PYTHON_ANCHOR_ENTRY ? 8 : 6);
+
+	at += at / PYTHON_NEAR_SEEN * 195;
+	OPAQUE(at);
+	return &p->near_seen[at & (PYTHON_NEAR_SEEN - 1)];
+}
+
+/* Sends the code object; true: it is on its way. */
+static __always_inline bool python_send_code(struct python_scratch *p,
+					     const struct wire_python_frame *f)
+{
+	p->code.addr = f->addr;
+	p->code.id = f->id;
+	if (!python_copy_code(&p->code, &p->process))
+		return false;
+	p->code.h.type = WIRE_PYTHON_CODE;
+	p->code.h.flags = 0;
+	p->code.h.len = sizeof(p->code);
+	p->n_sent++; /* also of one that cannot be sent: trying has a price too */
+	return !bpf_ringbuf_output(&ring, &p->code, sizeof(p->code), BPF_RB_NO_WAKEUP);
+}
+
+/* code->pad is the process: what is known of one says nothing of another. What this sample sends is
+   not noted as near, as it may be lost. */
 static __always_inline void python_show(struct python_scratch *p, const struct wire_python_frame *f)
 {
 	__u32 mark = (f->id ^ (__u32)(f->addr >> 3) ^ p->code.pad * 0x9e3779b1U) | 1;
-	__u32 slot = mark >> 1 & python_seen_mask;
+	__u32 slot = mark >> 1 & python_seen_mask, *near = python_near_seen(p);
 	__u64 n = p->n_sent; /* 64 bits: what is compared is what is an index */
 	struct python_seen *seen;
 
 	OPAQUE(n);
-	if (f->addr & WIRE_PYTHON_ANCHOR || !f->id || n >= PYTHON_CODES_A_SAMPLE)
+	if (*near == mark || f->addr & WIRE_PYTHON_ANCHOR || !f->id || n >= PYTHON_CODES_A_SAMPLE)
 		return;
 	seen = bpf_map_lookup_elem(&python_seen, &slot);
-	if (!seen || seen->marks[0] == mark || seen->marks[1] == mark)
+	if (!seen)
 		return;
-	p->code.addr = f->addr;
-	p->code.id = f->id;
-	if (!python_copy_code(&p->code, &p->process))
+	if (seen->marks[0] == mark || seen->marks[1] == mark) {
+		*near = mark;
 		return;
-	p->code.h.type = WIRE_PYTHON_CODE;
-	p->code.h.flags = 0;
-	p->code.h.len = sizeof(p->code);
+	}
 	p->sent[n].slot = slot;
 	p->sent[n].mark = mark;
-	p->n_sent = (__u32)n + 1; /* also of one that cannot be sent: trying has a price too */
-	if (bpf_ringbuf_output(&ring, &p->code, sizeof(p->code), BPF_RB_NO_WAKEUP))
+	if (!python_send_code(p, f))
 		return;
 	seen->marks[1] = seen->marks[0];
 	seen->marks[0] = mark;

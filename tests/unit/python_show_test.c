@@ -57,6 +57,7 @@ static uint32_t show(uint32_t first, uint32_t n)
 		struct wire_python_frame f = { .addr = 0x7f0000000000 + 256ull * i,
 					       .id = i * 2654435761u + 1 };
 
+		scratch->walk.at = 0x7e0000000000 + 256ull * i;
 		python_show(scratch, &f);
 	}
 	return scratch->n_sent;
@@ -100,6 +101,40 @@ static void what_finds_the_ring_full_is_shown_again(void **state)
 	assert_int_equal(fake.ring_len, 0);
 }
 
+/* A frame's place says that its code was shown, but only what a sample before this one showed, and
+   of this very code in this process. */
+static void what_is_near_is_not_looked_up(void **state)
+{
+	(void)state;
+	assert_int_equal(show(0, 8), 8);
+	memset(seen, 0, sizeof(seen)); /* as when that sample was lost */
+	assert_int_equal(show(0, 8), 8);
+	assert_int_equal(show(0, 8), 0);
+	memset(seen, 0, sizeof(seen));
+	assert_int_equal(show(0, 8), 0);
+	scratch->n_sent = 0;
+	python_show(scratch, &(struct wire_python_frame){ .addr = 0x1000, .id = 5 });
+	assert_int_equal(scratch->n_sent, 1); /* where another one was near */
+	scratch->code.pad = 4711;	      /* another process */
+	assert_int_equal(show(0, 8), 8);
+}
+
+static void neighbours_have_places_of_their_own(void **state)
+{
+	(void)state;
+	for (int kind = PYTHON_ANCHOR_NONE; kind <= PYTHON_ANCHOR_SHIM; kind++) {
+		uint64_t len = kind < PYTHON_ANCHOR_ENTRY ? 256 : 64;
+
+		scratch->process.anchor = (uint8_t)kind;
+		memset(scratch->near_seen, 0, sizeof(scratch->near_seen));
+		for (uint32_t i = 0; i < PYTHON_NEAR_SEEN / 2; i++) {
+			scratch->walk.at = 0x7f0123456740 + len * i;
+			assert_int_equal(*python_near_seen(scratch), 0);
+			*python_near_seen(scratch) = 1;
+		}
+	}
+}
+
 /* So many that half of all places are taken: hardly any has to be sent twice. */
 static void many_have_their_places(void **state)
 {
@@ -121,6 +156,9 @@ int main(void)
 		cmocka_unit_test_setup_teardown(what_a_lost_sample_showed_is_shown_again, set_up,
 						tear_down),
 		cmocka_unit_test_setup_teardown(what_finds_the_ring_full_is_shown_again, set_up,
+						tear_down),
+		cmocka_unit_test_setup_teardown(what_is_near_is_not_looked_up, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(neighbours_have_places_of_their_own, set_up,
 						tear_down),
 		cmocka_unit_test_setup_teardown(many_have_their_places, set_up, tear_down),
 	};
