@@ -147,20 +147,27 @@ static __always_inline int native_cfa(struct unwind *u, struct unwind_rule rule,
 	}
 }
 
-/* What the caller had in its frame pointer, when that is not beside the return address. */
-static __always_inline int native_fp(struct unwind *u, struct unwind_rule rule, __u64 cfa)
+/* The frame pointer and the return address that a frame saved. Mostly both are side by side: one
+   read instead of two. Else the lower one goes first, as what is read with it reaches upwards. */
+static __always_inline int native_pair(struct unwind *u, __u64 cfa, __s64 fp_off, __u64 pair[2])
 {
-	__u64 base = rule.fp == FP_AT_CFA ? cfa : u->regs[REG_FP];
+	if (fp_off == -16)
+		return read_stack(u, cfa - 16, pair, 2);
+	return read_stack(u, cfa + fp_off, &pair[0], 1) || read_stack(u, cfa - 8, &pair[1], 1);
+}
 
+/* What the caller had in its frame pointer, when the frame did not save it. */
+static __always_inline int native_fp(struct unwind *u, struct unwind_rule rule)
+{
 	if (rule.fp == FP_SAME)
 		return 0;
 	if (rule.fp == FP_UNKNOWN || (rule.fp == FP_AT_FP && !(u->valid_regs & REG_BIT(REG_FP)))) {
 		u->valid_regs &= ~REG_BIT(REG_FP);
 		return 0;
 	}
-	if (rule.fp != FP_AT_CFA && rule.fp != FP_AT_FP)
+	if (rule.fp != FP_AT_FP)
 		return END_BAD_RULE;
-	if (read_stack(u, base + rule.fp_off, &u->regs[REG_FP], 1))
+	if (read_stack(u, u->regs[REG_FP] + rule.fp_off, &u->regs[REG_FP], 1))
 		return END_READ_FAULT;
 	u->valid_regs |= REG_BIT(REG_FP);
 	return 0;
@@ -181,16 +188,15 @@ static __always_inline int native_apply(struct unwind *u, struct unwind_rule rul
 		return end;
 	if (cfa <= u->regs[REG_SP])
 		return END_NOT_ADVANCING;
-	/* Mostly both are side by side: one read instead of two. */
-	if (rule.fp == FP_AT_CFA && rule.fp_off == -16) {
-		if (read_stack(u, cfa - 16, pair, 2))
+	if (rule.fp == FP_AT_CFA) {
+		if (native_pair(u, cfa, rule.fp_off, pair))
 			return END_READ_FAULT;
 		u->regs[REG_FP] = pair[0];
 		u->valid_regs |= REG_BIT(REG_FP);
 	} else {
 		if (read_stack(u, cfa - 8, &pair[1], 1))
 			return END_READ_FAULT;
-		end = native_fp(u, rule, cfa);
+		end = native_fp(u, rule);
 		if (end)
 			return end;
 	}
