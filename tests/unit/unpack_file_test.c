@@ -124,6 +124,29 @@ static void file_that_may_become_a_recording_is_one(void **state)
 	packed_free(&recording);
 }
 
+static void empty_file_that_fills_later_is_seen_through_its_descriptor(void **state)
+{
+	struct packed recording = some_recording(100), other = some_recording(50);
+	struct unpack_part part;
+	struct unpack *u;
+	uint8_t bytes[100];
+
+	(void)state;
+	write_file("x.jfr", (struct packed){ recording.data, 0 });
+	u = unpack_new(AT_FDCWD, "x.jfr", 0, NULL);
+	assert_true(unpack_next(u, &part));
+	write_file("x.jfr", recording);
+	/* Another file that takes its name is another file. */
+	write_file("y.jfr", other);
+	assert_int_equal(rename("y.jfr", "x.jfr"), 0);
+	assert_int_equal(pread(part.fd, bytes, sizeof(bytes), 0), 100);
+	assert_memory_equal(bytes, recording.data, 100);
+	unpack_part_deinit(&part);
+	unpack_free(u);
+	packed_free(&recording);
+	packed_free(&other);
+}
+
 static void unknown_bytes_may_be_a_damaged_recording(void **state)
 {
 	static const char *const heads[] = { "flr\0\0\2\0\1", "FLR\1\0\2\0\1", "\0\0\0\0\0\0\0\0" };
@@ -332,6 +355,8 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_teardown(recording_is_handed_on_as_it_is, remove_dir),
 		cmocka_unit_test_teardown(file_that_may_become_a_recording_is_one, remove_dir),
+		cmocka_unit_test_teardown(
+			empty_file_that_fills_later_is_seen_through_its_descriptor, remove_dir),
 		cmocka_unit_test(unknown_bytes_may_be_a_damaged_recording),
 		cmocka_unit_test(what_is_surely_no_recording_is_refused_by_name),
 		cmocka_unit_test_teardown(what_is_no_file_is_not_opened, remove_dir),
