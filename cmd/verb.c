@@ -4,8 +4,8 @@
 #include <string.h>
 
 const struct verb *const verbs[] = {
-	&verb_record,	  &verb_dump,	 &verb_report, &verb_symbolize, &verb_doctor, &verb_help,
-	&verb_completion, &verb_version, NULL,
+	&verb_record, &verb_dump, &verb_jfr,	    &verb_report,  &verb_symbolize,
+	&verb_doctor, &verb_help, &verb_completion, &verb_version, NULL,
 };
 
 const struct verb *verb_find(const char *name)

@@ -32,7 +32,7 @@ struct verb {
 	int (*run)(const struct options *opt); /* the exit status */
 };
 
-extern const struct verb verb_record, verb_dump, verb_report, verb_symbolize, verb_doctor,
+extern const struct verb verb_record, verb_dump, verb_jfr, verb_report, verb_symbolize, verb_doctor,
 	verb_help, verb_completion, verb_version;
 
 /* All of them, in the order in which help shows them; ends with a NULL. */

@@ -66,6 +66,11 @@ struct options {
 	const char *sample_type;    /* which value to show; NULL is the profile's default */
 	unsigned int n_rows;	    /* 0 is the default */
 	bool no_pager;
+	/* jfr */
+	const char *events;    /* groups of events; NULL is all */
+	const char *from, *to; /* times, or lengths of time from the start; NULL: all */
+	const char *thread;    /* its name or number; NULL: all */
+	bool check;	       /* say only what is damaged */
 	/* jfr --watch; 0 and NULL are the defaults */
 	bool watch;
 	const char *ledger, *history; /* a file; all, none or a duration */

@@ -225,8 +225,8 @@ static const char *known_key(const struct moment *m, const char *path)
 	static const struct {
 		const char *path, *key;
 	} keys[] = {
-		{ "objectClass", "objectClass" },     { "monitorClass", "monitorClass" },
-		{ "parkedClass", "lockClass" },	      { "thrownClass", "exceptionClass" },
+		{ "objectClass", "objectClass" },	{ "monitorClass", "monitorClass" },
+		{ "parkedClass", "lockClass" },		{ "thrownClass", "exceptionClass" },
 		{ "allocationSize", "allocationSize" }, { "tlabSize", "tlabSize" },
 		{ "address", "lockAddress" },
 	};
@@ -247,9 +247,9 @@ static const char *known_key(const struct moment *m, const char *path)
 /* Is it said by a key of its own already? */
 static bool is_said(const char *path)
 {
-	static const char *const paths[] = { "startTime", "duration",	"eventThread", "sampledThread",
-					     "stackTrace", "state",	"traceId",     "spanId",
-					     "samplingPeriod" };
+	static const char *const paths[] = { "startTime",     "duration",   "eventThread",
+					     "sampledThread", "stackTrace", "state",
+					     "traceId",	      "spanId",	    "samplingPeriod" };
 
 	for (size_t i = 0; i < sizeof(paths) / sizeof(paths[0]); i++)
 		if (!strcmp(path, paths[i]))

@@ -10,9 +10,11 @@ static const struct event_row rows[] = {
 	{ "jdk.CPUTimeSample", GROUP_CPU, RULE_CPU_TIME, COLUMN_CPU, "samplingPeriod", NULL, NULL },
 	{ "jdk.CPUTimeSamplesLost", GROUP_CPU, RULE_CPU_LOST, COLUMN_CPU, "lostSamples", NULL,
 	  NULL },
-	{ "datadog.ExecutionSample", GROUP_CPU, RULE_DATADOG_CPU, COLUMN_CPU, "weight", NULL, NULL },
+	{ "datadog.ExecutionSample", GROUP_CPU, RULE_DATADOG_CPU, COLUMN_CPU, "weight", NULL,
+	  NULL },
 	{ "profiler.WallClockSample", GROUP_WALL, RULE_WALL, COLUMN_WALL, NULL, NULL, NULL },
-	{ "datadog.MethodSample", GROUP_WALL, RULE_DATADOG_WALL, COLUMN_WALL, "weight", NULL, NULL },
+	{ "datadog.MethodSample", GROUP_WALL, RULE_DATADOG_WALL, COLUMN_WALL, "weight", NULL,
+	  NULL },
 	{ "jdk.NativeMethodSample", GROUP_NATIVE, RULE_NATIVE, COLUMN_NATIVE, NULL, NULL, NULL },
 	/* memory */
 	{ "jdk.ObjectAllocationSample", GROUP_ALLOC, RULE_BYTES, COLUMN_ALLOC_OBJECTS, "weight",

@@ -66,18 +66,18 @@ enum event_column {
 
 /* How an event's values follow from its fields. */
 enum event_rule {
-	RULE_NONE,	 /* it is no sample */
-	RULE_EXECUTION,	 /* the period of the sampler */
-	RULE_NATIVE,	 /* the same */
-	RULE_CPU_TIME,	 /* the field, a timespan */
-	RULE_CPU_LOST,	 /* the field times the period */
-	RULE_WALL,	 /* "timeSpan", else "samples" times the interval */
-	RULE_DURATION,	 /* how long it took */
-	RULE_PARK,	 /* the same: a lock if it was parked for something */
-	RULE_COUNT,	 /* one */
-	RULE_BYTES,	 /* one object, so many bytes as the field says */
-	RULE_TLAB,	 /* the same, unless allocation samples are taken beside */
-	RULE_SCALED,	 /* as many objects as "weight" says, each of the field's bytes */
+	RULE_NONE,	  /* it is no sample */
+	RULE_EXECUTION,	  /* the period of the sampler */
+	RULE_NATIVE,	  /* the same */
+	RULE_CPU_TIME,	  /* the field, a timespan */
+	RULE_CPU_LOST,	  /* the field times the period */
+	RULE_WALL,	  /* "timeSpan", else "samples" times the interval */
+	RULE_DURATION,	  /* how long it took */
+	RULE_PARK,	  /* the same: a lock if it was parked for something */
+	RULE_COUNT,	  /* one */
+	RULE_BYTES,	  /* one object, so many bytes as the field says */
+	RULE_TLAB,	  /* the same, unless allocation samples are taken beside */
+	RULE_SCALED,	  /* as many objects as "weight" says, each of the field's bytes */
 	RULE_DATADOG_CPU, /* "weight" times the interval */
 	RULE_DATADOG_WALL,
 };

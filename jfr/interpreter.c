@@ -39,8 +39,8 @@ static bool is_wanted(struct interpreter *in, struct binding *b, const struct ev
 	for (unsigned int i = 0; i < in->n_sinks; i++) {
 		const struct moment_sink *s = &in->sinks[i];
 
-		b->is_wanted[i] = (in->groups >> row->group & 1) &&
-				  (!s->wants || s->wants(s->ctx, row));
+		b->is_wanted[i] =
+			(in->groups >> row->group & 1) && (!s->wants || s->wants(s->ctx, row));
 		any |= b->is_wanted[i];
 	}
 	return any;

@@ -32,7 +32,8 @@ struct moment_sink {
 
 struct interpreter {
 	uint32_t groups; /* enum event_group, a bit each */
-	int64_t from_ns, to_ns; /* moments that begin before and from here on are left out; 0, 0: none */
+	int64_t from_ns,
+		to_ns; /* moments that begin before and from here on are left out; 0, 0: none */
 	const char *thread; /* only moments of threads with this name or id; NULL: all */
 	bool is_ordered;    /* moments of a chunk come in the order of their time */
 	struct moment_sink sinks[MAX_SINKS];

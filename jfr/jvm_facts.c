@@ -9,24 +9,15 @@
 #include "jfr/moment.h"
 
 static const char *const identifying[] = {
-	"HOSTNAME",
-	"POD_NAME",
-	"POD_NAMESPACE",
-	"K8S_POD_NAME",
-	"K8S_NAMESPACE",
-	"K8S_CONTAINER_NAME",
-	"K8S_NODE_NAME",
-	"CONTAINER_NAME",
-	"OTEL_SERVICE_NAME",
-	"OTEL_RESOURCE_ATTRIBUTES",
-	"DD_SERVICE",
-	"SERVICE_NAME",
-	"otel.service.name",
-	"otel.resource.attributes",
-	"dd.service",
-	"spring.application.name",
-	"app.name",
-	"sun.java.command",
+	"HOSTNAME",	     "POD_NAME",
+	"POD_NAMESPACE",     "K8S_POD_NAME",
+	"K8S_NAMESPACE",     "K8S_CONTAINER_NAME",
+	"K8S_NODE_NAME",     "CONTAINER_NAME",
+	"OTEL_SERVICE_NAME", "OTEL_RESOURCE_ATTRIBUTES",
+	"DD_SERVICE",	     "SERVICE_NAME",
+	"otel.service.name", "otel.resource.attributes",
+	"dd.service",	     "spring.application.name",
+	"app.name",	     "sun.java.command",
 };
 
 bool jvm_facts_wants(const char *type)

@@ -256,7 +256,8 @@ static void weigh_execution(struct moment *m, const struct settings *s)
 		worth(m, s->has_cpu_time ? COLUMN_CPU_EXEC : COLUMN_CPU,
 		      first_of(s->execution_ns, DEFAULT_EXECUTION_NS));
 	else if (s->is_wall || !is_default)
-		worth(m, COLUMN_WALL, first_of(s->wall_ns, first_of(s->interval_ns, DEFAULT_WALL_NS)));
+		worth(m, COLUMN_WALL,
+		      first_of(s->wall_ns, first_of(s->interval_ns, DEFAULT_WALL_NS)));
 	else if (s->is_counter)
 		worth(m, COLUMN_EVENTS, 1);
 	else
@@ -278,7 +279,8 @@ static void weigh_wall(const struct moment_reader *r, struct moment *m, const st
 	int64_t span = time_of(r, m->chunk, r->time_span, 0);
 
 	worth(m, COLUMN_WALL,
-	      first_of(span, scaled(n, first_of(s->wall_ns, first_of(s->interval_ns, DEFAULT_WALL_NS)))));
+	      first_of(span,
+		       scaled(n, first_of(s->wall_ns, first_of(s->interval_ns, DEFAULT_WALL_NS)))));
 	m->values[COLUMN_SAMPLES] = n;
 }
 
@@ -293,7 +295,7 @@ static void weigh_objects(struct moment *m, int64_t n, int64_t bytes)
 static void weigh_scaled(const struct moment_reader *r, struct moment *m)
 {
 	int leaf = layout_find(r->layout, "weight");
-	double weight = leaf < 0 ? 1
+	double weight = leaf < 0			 ? 1
 			: kind_of(r, leaf) == VALUE_REAL ? r->values[leaf].real
 							 : (double)number(r, leaf);
 	double bytes = weight * (double)number(r, r->weight);
@@ -302,7 +304,8 @@ static void weigh_scaled(const struct moment_reader *r, struct moment *m)
 		weigh_objects(m, llround(weight), llround(bytes));
 }
 
-static void weigh_duration(const struct moment_reader *r, struct moment *m, enum event_column column)
+static void weigh_duration(const struct moment_reader *r, struct moment *m,
+			   enum event_column column)
 {
 	worth(m, column, m->duration_ns > 0 ? m->duration_ns : 0);
 	if (r->bytes >= 0)
@@ -351,12 +354,14 @@ static void weigh(const struct moment_reader *r, struct moment *m, const struct 
 		weigh_scaled(r, m);
 		break;
 	case RULE_DATADOG_CPU:
-		worth(m, COLUMN_CPU, scaled(first_of(number(r, r->weight), 1),
-					    first_of(s->datadog_cpu_ns, DEFAULT_INTERVAL_NS)));
+		worth(m, COLUMN_CPU,
+		      scaled(first_of(number(r, r->weight), 1),
+			     first_of(s->datadog_cpu_ns, DEFAULT_INTERVAL_NS)));
 		break;
 	case RULE_DATADOG_WALL:
-		worth(m, COLUMN_WALL, scaled(first_of(number(r, r->weight), 1),
-					     first_of(s->datadog_wall_ns, DEFAULT_WALL_NS)));
+		worth(m, COLUMN_WALL,
+		      scaled(first_of(number(r, r->weight), 1),
+			     first_of(s->datadog_wall_ns, DEFAULT_WALL_NS)));
 		break;
 	}
 }

@@ -26,7 +26,7 @@ struct moment {
 	struct chunk *chunk;
 	uint64_t at; /* in the file */
 	int64_t time_ns;
-	int64_t duration_ns; /* -1: it has none */
+	int64_t duration_ns;	    /* -1: it has none */
 	struct java_thread *thread; /* NULL: unknown */
 	struct java_stack *stack;   /* NULL: it has none */
 	bool is_stack_missing;	    /* it refers to one that is not there */

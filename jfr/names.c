@@ -14,8 +14,8 @@
 #include "jfr/constants.h"
 #include "jfr/layout.h"
 
-#define MAX_MISSING 4096  /* things that are missing and still told apart */
-#define MAX_DEPTH 8	  /* of constants that are text of constants; JDK 25 needs three */
+#define MAX_MISSING 4096 /* things that are missing and still told apart */
+#define MAX_DEPTH 8	 /* of constants that are text of constants; JDK 25 needs three */
 
 struct names *names_new(struct constants *c)
 {

@@ -47,8 +47,8 @@ static void set_types(struct profile *p)
 		const char *type, *unit;
 
 		event_column_type((enum event_column)i, &type, &unit);
-		h->sample_types[i] = (struct value_type){ profile_string(p, type),
-							  profile_string(p, unit) };
+		h->sample_types[i] =
+			(struct value_type){ profile_string(p, type), profile_string(p, unit) };
 	}
 	h->n_sample_types = N_COLUMNS;
 }
@@ -231,9 +231,9 @@ static int take(void *ctx, const struct moment *m)
 	if (m->stack)
 		stack = stack_of(s, m->stack);
 	else
-		stack = marked_stack(s, m->mark		   ? m->mark
-				     : m->is_stack_missing ? "[unresolved stack]"
-							   : "[no stack]");
+		stack = marked_stack(s, m->mark		      ? m->mark
+					: m->is_stack_missing ? "[unresolved stack]"
+							      : "[no stack]");
 	profile_add(s->p, stack, labels_of(s, m), (uint64_t)m->time_ns, m->values);
 	return profile_error(s->p);
 }

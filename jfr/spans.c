@@ -5,7 +5,8 @@
 
 #include "core/array.h"
 
-#define MAX_LOOKED_AT 1024 /* scopes that began before a time: a thread has some tens open at most */
+#define MAX_LOOKED_AT \
+	1024 /* scopes that began before a time: a thread has some tens open at most */
 
 void spans_deinit(struct spans *s)
 {

@@ -18,7 +18,8 @@ struct type_sum {
 struct gc_sum {
 	char name[64], cause[64];
 	uint64_t count;
-	int64_t pause_ns, longest_ns; /* of the program, which a collection may stop several times */
+	int64_t pause_ns,
+		longest_ns; /* of the program, which a collection may stop several times */
 	int64_t duration_ns;
 };
 

@@ -93,6 +93,21 @@ static uint32_t whole(uint32_t c)
 	return !c || (c >= 0xd800 && c < 0xe000) || c > 0x10ffff ? REPLACEMENT : c;
 }
 
+/* A surrogate that is written by itself, as HotSpot does (its UTF-8 is that of class files). */
+static bool is_surrogate(const uint8_t *p, size_t left, uint8_t second)
+{
+	return left >= 3 && p[0] == 0xed && (p[1] & 0xf0) == second && (p[2] & 0xc0) == 0x80;
+}
+
+static size_t surrogate_pair(const uint8_t *p, size_t left, uint32_t *c)
+{
+	if (!is_surrogate(p, left, 0xa0) || !is_surrogate(p + 3, left - 3, 0xb0))
+		return 0;
+	*c = 0x10000 + (((uint32_t)(p[1] & 0x0f) << 6 | (p[2] & 0x3f)) << 10 |
+			((uint32_t)(p[4] & 0x0f) << 6 | (p[5] & 0x3f)));
+	return 6;
+}
+
 static size_t text_of_utf8(const struct wire_string *s, char *out)
 {
 	size_t n = 0, step;
@@ -100,6 +115,8 @@ static size_t text_of_utf8(const struct wire_string *s, char *out)
 
 	for (size_t i = 0; i < s->len; i += step ? step : 1) {
 		step = text_char((const char *)s->bytes + i, s->len - i, &c);
+		if (!step)
+			step = surrogate_pair(s->bytes + i, s->len - i, &c);
 		n += put_utf8(step ? whole(c) : REPLACEMENT, out + n);
 	}
 	return n;

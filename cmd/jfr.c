@@ -1,0 +1,347 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "cmd/jfr.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "cmd/jfr_paths.h"
+#include "cmd/jfr_time.h"
+#include "cmd/output.h"
+#include "cmd/show.h"
+#include "cmd/verb.h"
+#include "core/array.h"
+#include "core/log.h"
+#include "core/profile.h"
+#include "core/scoped.h"
+#include "core/text.h"
+#include "exporter/exporter.h"
+#include "exporter/replacement.h"
+#include "jfr/chunk.h"
+#include "jfr/event_line.h"
+#include "jfr/samples.h"
+#include "jfr/unpack.h"
+
+/* What the options ask for. */
+struct plan {
+	const struct exporter_ops *exporter; /* NULL: nothing is converted */
+	bool has_lines;			     /* ProfileEvent lines, written as they come */
+	struct replacement place;	     /* of these */
+	struct event_lines lines;
+};
+
+static int usage(const char *why, const char *what)
+{
+	char name[128];
+
+	log_error("jfr: %s %s\n  see: weft help jfr", why, text_safe(what, name, sizeof(name)));
+	return EXIT_USAGE;
+}
+
+static int set_time(const char *text, int64_t start_ns, int64_t *ns)
+{
+	bool is_from_start;
+
+	if (!text)
+		return 0;
+	if (!jfr_time_parse(text, ns, &is_from_start))
+		return -EINVAL;
+	if (is_from_start)
+		*ns += start_ns;
+	return is_from_start && !start_ns; /* 1: the start has to be known */
+}
+
+/* The start of the first chunk, which --from and --to may count from. */
+static void learn_start(void *ctx, struct chunk *chunk)
+{
+	struct jfr_run *run = ctx;
+
+	if (run->start_ns)
+		return;
+	run->start_ns = chunk->header.start_ns;
+	set_time(run->opt->from, run->start_ns, &run->interpreter.from_ns);
+	set_time(run->opt->to, run->start_ns, &run->interpreter.to_ns);
+}
+
+static bool wants_nothing(void *ctx, const struct event_row *row)
+{
+	(void)ctx, (void)row;
+	return false;
+}
+
+static void add_sink(struct jfr_run *run, struct moment_sink sink)
+{
+	run->interpreter.sinks[run->interpreter.n_sinks++] = sink;
+}
+
+static int check_options(struct jfr_run *run)
+{
+	const struct options *opt = run->opt;
+	char wrong[64];
+
+	run->interpreter.groups = UINT32_MAX;
+	if (opt->events &&
+	    !event_groups_parse(opt->events, &run->interpreter.groups, wrong, sizeof(wrong)))
+		return usage("no group of events is called", wrong);
+	if (set_time(opt->from, 0, &run->interpreter.from_ns) < 0)
+		return usage("--from is no time:", opt->from);
+	if (set_time(opt->to, 0, &run->interpreter.to_ns) < 0)
+		return usage("--to is no time:", opt->to);
+	run->interpreter.thread = opt->thread;
+	return EXIT_OK;
+}
+
+static int plan_output(struct plan *plan, const struct options *opt)
+{
+	const char *path = opt->output ? opt->output : "-";
+	int err;
+
+	if (!opt->output && !opt->format)
+		return EXIT_OK;
+	plan->exporter = output_format(opt, path);
+	if (!plan->exporter)
+		return EXIT_USAGE;
+	plan->has_lines = !strcmp(plan->exporter->name, "json");
+	if (!plan->has_lines || !strcmp(path, "-")) {
+		plan->lines.out = stdout;
+		return EXIT_OK;
+	}
+	err = replacement_open(&plan->place, path, false);
+	plan->lines.out = err ? NULL : fdopen(plan->place.fd, "w");
+	if (plan->lines.out)
+		return EXIT_OK;
+	log_error("cannot write %s: %s", path, strerror(err ? -err : errno));
+	return EXIT_FAILED;
+}
+
+static int add_file(struct jfr_run *run, const struct unpack_part *part, struct jfr_file **file)
+{
+	SCOPED(free) char *name = strdup(part->name);
+
+	if (!name || ARRAY_RESERVE(run->files, run->files_cap, run->n_files))
+		return -ENOMEM;
+	*file = &run->files[run->n_files++];
+	**file = (struct jfr_file){ .name = TAKE(name) };
+	return 0;
+}
+
+static void widen(struct jfr_run *run, const struct recording_report *r)
+{
+	if (r->n_chunks && r->start_ns < run->start_ns)
+		run->start_ns = r->start_ns;
+	if (r->n_chunks && r->end_ns > run->end_ns)
+		run->end_ns = r->end_ns;
+}
+
+static int read_recording(struct jfr_run *run, struct unpack_part *part, bool is_found)
+{
+	struct event_visitor visitor = interpreter_visitor(&run->interpreter);
+	struct jfr_file *file;
+	int err = 0;
+
+	if (is_found && (part->fd < 0 || part->is_unsure) && part->err == -ENOTSUP)
+		return 0; /* something else that lies in the directory */
+	err = add_file(run, part, &file);
+	if (err)
+		return err;
+	if (part->fd >= 0)
+		err = recording_read(part->fd, &visitor, &run->seen, &file->report);
+	if (part->err)
+		file->reason = strdup(part->reason);
+	widen(run, &file->report);
+	return err;
+}
+
+static int read_path(struct jfr_run *run, const struct jfr_path *path)
+{
+	SCOPED(unpack_free)
+	struct unpack *u =
+		unpack_new(AT_FDCWD, path->path, path->is_found ? UNPACK_NOFOLLOW : 0, NULL);
+	struct unpack_part part;
+	int err = u ? 0 : -ENOMEM;
+
+	while (!err && unpack_next(u, &part)) {
+		err = read_recording(run, &part, path->is_found);
+		unpack_part_deinit(&part);
+	}
+	return err;
+}
+
+static int read_all(struct jfr_run *run, struct plan *plan)
+{
+	struct jfr_paths paths;
+	int err = jfr_paths_init(&paths, &run->opt->files);
+
+	for (size_t i = 0; i < paths.n && !err; i++)
+		err = read_path(run, &paths.items[i]);
+	jfr_paths_deinit(&paths);
+	if (run->samples)
+		samples_finish(run->samples, run->start_ns, run->end_ns);
+	if (err == -EINTR)
+		log_error("jfr: interrupted: what was read until then follows");
+	else if (err && !(plan->has_lines && ferror(plan->lines.out)))
+		log_error("jfr: %s", strerror(-err));
+	return err == -EINTR ? 0 : err;
+}
+
+static int run_init(struct jfr_run *run, struct plan *plan)
+{
+	bool has_profile = !plan->has_lines && !run->opt->check;
+	int err = summary_init(&run->summary);
+
+	if (!err && has_profile) {
+		run->profile = profile_new();
+		run->samples = run->profile ? samples_new(run->profile) : NULL;
+		err = run->samples ? 0 : -ENOMEM;
+	}
+	if (err)
+		return err;
+	add_sink(run,
+		 (struct moment_sink){ .ctx = run, .wants = wants_nothing, .begin = learn_start });
+	add_sink(run, summary_sink(&run->summary));
+	if (run->samples)
+		add_sink(run, samples_sink(run->samples));
+	if (plan->has_lines)
+		add_sink(run, event_lines_sink(&plan->lines));
+	run->interpreter.is_ordered = plan->has_lines;
+	return 0;
+}
+
+static void run_deinit(struct jfr_run *run)
+{
+	for (size_t i = 0; i < run->n_files; i++) {
+		recording_report_deinit(&run->files[i].report);
+		free(run->files[i].name);
+		free(run->files[i].reason);
+	}
+	free(run->files);
+	samples_free(run->samples);
+	profile_free(run->profile);
+	summary_deinit(&run->summary);
+	seen_chunks_deinit(&run->seen);
+	interpreter_deinit(&run->interpreter);
+}
+
+bool jfr_is_damaged(const struct jfr_run *run)
+{
+	for (size_t i = 0; i < run->n_files; i++)
+		if (run->files[i].report.n_damages || run->files[i].reason)
+			return true;
+	return false;
+}
+
+static int finish_lines(struct plan *plan, const char *path, bool is_good)
+{
+	bool has_file = plan->lines.out != stdout;
+	int err = fflush(plan->lines.out) ? -errno : 0;
+
+	if (has_file && (err || !is_good))
+		replacement_abandon(&plan->place);
+	else if (has_file)
+		err = replacement_finish(&plan->place);
+	if (err)
+		log_error("cannot write %s: %s", path, strerror(-err));
+	return err ? EXIT_FAILED : EXIT_OK;
+}
+
+/* What was asked for, of what was read. */
+static int write_result(struct jfr_run *run, struct plan *plan)
+{
+	const char *path = run->opt->output ? run->opt->output : "-";
+	int err = 0;
+
+	if (run->opt->check) {
+		jfr_print_damage(run, stdout);
+		return EXIT_OK;
+	}
+	if (run->opt->json) {
+		jfr_print_json(run, stdout);
+		return EXIT_OK;
+	}
+	if (plan->has_lines)
+		return finish_lines(plan, path, true);
+	if (plan->exporter)
+		return output_write(plan->exporter, run->profile, path,
+				    output_is_private(run->opt->files.items[0]));
+	if (!run->opt->no_pager)
+		pager_start();
+	err = jfr_print_summary(run, stdout);
+	pager_stop();
+	return !err ? EXIT_OK : err == -EINVAL ? EXIT_USAGE : EXIT_FAILED;
+}
+
+static int end_status(const struct jfr_run *run)
+{
+	uint64_t n_chunks = 0;
+
+	for (size_t i = 0; i < run->n_files; i++)
+		n_chunks += run->files[i].report.n_chunks;
+	if (!run->n_files)
+		log_error("jfr: no recording there");
+	if (jfr_is_damaged(run) && !run->opt->check)
+		jfr_print_damage(run, stderr);
+	if (jfr_is_damaged(run))
+		return EXIT_DAMAGED;
+	return run->n_files ? EXIT_OK : EXIT_FAILED;
+}
+
+static int jfr_run(const struct options *opt)
+{
+	struct jfr_run run = { .opt = opt };
+	struct plan plan = { 0 };
+	int status = check_options(&run), err;
+
+	if (!status)
+		status = plan_output(&plan, opt);
+	if (status)
+		return status;
+	err = run_init(&run, &plan);
+	if (!err)
+		err = read_all(&run, &plan);
+	if (err && plan.has_lines)
+		finish_lines(&plan, opt->output ? opt->output : "-", false);
+	status = err ? EXIT_FAILED : write_result(&run, &plan);
+	if (!status)
+		status = end_status(&run);
+	run_deinit(&run);
+	event_lines_deinit(&plan.lines);
+	if (plan.lines.out && plan.lines.out != stdout)
+		fclose(plan.lines.out);
+	return status;
+}
+
+const struct verb verb_jfr = {
+	.bit = ON_JFR,
+	.name = "jfr",
+	.synopsis = "[OPTIONS] PATH...",
+	.summary = "show or convert JFR recordings of JVMs, whatever state they are in",
+	.description =
+		"Reads recordings of JDK Flight Recorder, of HotSpot (from JDK 9 on, and of 8u262 "
+		"and "
+		"later) and of async-profiler; no JDK is needed. PATH is a file, packed or not "
+		"(gzip, "
+		"zstd, lz4, zip), or a directory, below which every recording is read. All of them "
+		"become one result; chunks that are in several files count once.\n\n"
+		"Without --output it shows what is in them: the functions that cost most, events "
+		"by "
+		"type, garbage collections, threads. With it the samples become a profile in the "
+		"format of FILE's extension, with a sample type for each kind (cpu, wall, "
+		"alloc_space, "
+		"lock, ...); FILE.json gets every event as a line instead.\n\n"
+		"A recording that is cut off, damaged or not finished is read as far as it can be: "
+		"what is lost is said, with its offset, and the exit status is 6. The arguments of "
+		"the JVM are shown with --verbose only, as they may hold secrets.",
+	.examples = "what is in a recording\nweft jfr crash.jfr\n"
+		    "a flame graph of the CPU samples\nweft jfr --events cpu rec.jfr -o cpu.html\n"
+		    "everything of a directory as one profile\nweft jfr /var/log/jfr -o all.pb.gz\n"
+		    "one minute of one thread, as events\nweft jfr --from 60s --to 120s --thread "
+		    "main rec.jfr -o main.json\n"
+		    "what is damaged\nweft jfr --check crash.jfr\n",
+	.words = "FILE",
+	.min_args = 1,
+	.max_args = ~0u,
+	.run = jfr_run,
+};

@@ -1,0 +1,42 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What `weft jfr` found in recordings, and how it is shown. */
+#ifndef CMD_JFR_H
+#define CMD_JFR_H
+
+#include <stdint.h>
+#include <stdio.h>
+
+#include "jfr/interpreter.h"
+#include "jfr/recording.h"
+#include "jfr/summary.h"
+
+struct options;
+struct profile;
+
+struct jfr_file {   /* that has chunks, or should have */
+	char *name; /* safe for a terminal */
+	struct recording_report report;
+	char *reason; /* why it was not read, or not all of it; NULL */
+};
+
+struct jfr_run {
+	const struct options *opt;
+	struct interpreter interpreter;
+	struct summary summary;
+	struct profile *profile;
+	struct samples *samples;
+	struct seen_chunks seen;
+	struct jfr_file *files;
+	size_t n_files, files_cap;
+	int64_t start_ns, end_ns; /* of all files; 0, 0 without any */
+	uint64_t n_missing;	  /* references that led nowhere */
+};
+
+/* Is anything lost, in any file? */
+bool jfr_is_damaged(const struct jfr_run *run);
+/* All there is to say of it as text: 0 or -ENOMEM, -EINVAL. */
+int jfr_print_summary(struct jfr_run *run, FILE *out);
+void jfr_print_damage(const struct jfr_run *run, FILE *out);
+void jfr_print_json(const struct jfr_run *run, FILE *out);
+
+#endif

@@ -1,0 +1,81 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "cmd/jfr_paths.h"
+
+#include <errno.h>
+#include <fts.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "core/array.h"
+#include "core/hurry.h"
+#include "core/log.h"
+#include "core/options.h"
+#include "core/scoped.h"
+#include "core/text.h"
+
+static int add(struct jfr_paths *p, const char *path, bool is_found)
+{
+	SCOPED(free) char *copy = strdup(path);
+
+	if (!copy || ARRAY_RESERVE(p->items, p->cap, p->n))
+		return -ENOMEM;
+	p->items[p->n++] = (struct jfr_path){ .path = TAKE(copy), .is_found = is_found };
+	return 0;
+}
+
+static int by_name(const FTSENT **a, const FTSENT **b)
+{
+	return strcmp((*a)->fts_name, (*b)->fts_name);
+}
+
+static void say(const char *path, int err)
+{
+	char name[256];
+
+	log_error("cannot read %s: %s", text_safe(path, name, sizeof(name)), strerror(err));
+}
+
+static int add_below(struct jfr_paths *p, const char *directory)
+{
+	char *roots[] = { (char *)directory, NULL };
+	FTS *fts = fts_open(roots, FTS_PHYSICAL | FTS_NOCHDIR | FTS_COMFOLLOW, by_name);
+	int err = fts ? 0 : -errno;
+	FTSENT *entry;
+
+	while (!err && (entry = fts_read(fts)) && !hurry_is_on()) {
+		if (entry->fts_info == FTS_F && entry->fts_statp->st_size)
+			err = add(p, entry->fts_path, true);
+		if (entry->fts_info == FTS_DNR || entry->fts_info == FTS_ERR)
+			say(entry->fts_path, entry->fts_errno);
+	}
+	if (fts)
+		fts_close(fts);
+	return err;
+}
+
+int jfr_paths_init(struct jfr_paths *p, const struct string_list *arguments)
+{
+	*p = (struct jfr_paths){ 0 };
+	for (size_t i = 0; i < arguments->n; i++) {
+		const char *path = arguments->items[i];
+		struct stat st;
+		int err = stat(path, &st) ? -errno : 0;
+
+		if (err)
+			say(path, -err);
+		if (!err)
+			err = S_ISDIR(st.st_mode) ? add_below(p, path) : add(p, path, false);
+		if (err)
+			return err;
+	}
+	return 0;
+}
+
+void jfr_paths_deinit(struct jfr_paths *p)
+{
+	for (size_t i = 0; i < p->n; i++)
+		free(p->items[i].path);
+	free(p->items);
+	*p = (struct jfr_paths){ 0 };
+}

@@ -1,0 +1,286 @@
+// SPDX-License-Identifier: Apache-2.0
+/* `weft jfr FILE` for people. */
+#include <errno.h>
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "cmd/jfr.h"
+#include "cmd/show.h"
+#include "cmd/view.h"
+#include "core/options.h"
+#include "core/profile.h"
+#include "core/scoped.h"
+
+#define DEFAULT_ROWS 20	 /* of the top table */
+#define DEFAULT_TYPES 15 /* of the table of events */
+#define DEFAULT_THREADS 10
+
+static void print_time(int64_t ns, FILE *out)
+{
+	time_t seconds = (time_t)(ns / 1000000000);
+	char text[32];
+	struct tm tm;
+
+	if (ns > 0 && gmtime_r(&seconds, &tm) &&
+	    strftime(text, sizeof(text), " · %Y-%m-%d %H:%M:%S UTC", &tm))
+		fputs(text, out);
+}
+
+static void print_origin(const struct jfr_run *run, FILE *out)
+{
+	const struct jvm_facts *f = &run->interpreter.facts;
+	uint64_t n_chunks = 0, n_duplicates = 0;
+
+	for (size_t i = 0; i < run->n_files; i++) {
+		n_chunks += run->files[i].report.n_chunks;
+		n_duplicates += run->files[i].report.n_duplicates;
+	}
+	if (run->n_files == 1)
+		show_name(run->files[0].name, 0, out);
+	else
+		fprintf(out, "%zu recordings", run->n_files);
+	print_time(run->start_ns, out);
+	if (run->end_ns > run->start_ns)
+		fprintf(out, " · %.1f s", (double)(run->end_ns - run->start_ns) / 1e9);
+	fprintf(out, " · %" PRIu64 " chunk%s", n_chunks, n_chunks == 1 ? "" : "s");
+	if (n_duplicates)
+		fprintf(out, " (and %" PRIu64 " that were there twice)", n_duplicates);
+	fputc('\n', out);
+	if (*f->name) {
+		show_name(f->name, 0, out);
+		if (f->pid)
+			fprintf(out, " · pid %" PRId64, f->pid);
+		if (f->n_threads)
+			fprintf(out, " · %" PRId64 " hardware threads", f->n_threads);
+		fputc('\n', out);
+	}
+	if (run->opt->verbose && *f->arguments) {
+		fputs("JVM arguments: ", out);
+		show_name(f->arguments, 0, out);
+		fputc('\n', out);
+	}
+	if (run->opt->verbose && *f->java_arguments) {
+		fputs("Program: ", out);
+		show_name(f->java_arguments, 0, out);
+		fputc('\n', out);
+	}
+}
+
+static int print_top(struct jfr_run *run, FILE *out)
+{
+	struct options opt = *run->opt;
+	struct view v;
+	char text[32];
+	int err;
+
+	if (!profile_n_samples(run->profile)) {
+		fputs("\nNo samples.\n", out);
+		return 0;
+	}
+	if (!opt.n_rows)
+		opt.n_rows = DEFAULT_ROWS;
+	err = view_init(&v, run->profile, &opt, out);
+	if (!err) {
+		fprintf(out, "\n%s: %s in total\n", v.type,
+			scale_print(&v.scale, v.total, text, sizeof(text)));
+		err = view_top(&v);
+	}
+	view_deinit(&v);
+	return err;
+}
+
+/* "cpu 12.3s · alloc_space 4.5GB": what the other sample types sum up to. */
+static void print_sums(const struct jfr_run *run, FILE *out)
+{
+	const struct profile_header *h = profile_get_header(run->profile);
+
+	if (h->n_sample_types < 2)
+		return;
+	fputs("\nIn all:", out);
+	for (uint32_t i = 0; i < h->n_sample_types; i++) {
+		int64_t total = 0;
+		struct scale scale;
+		char text[32];
+
+		for (uint32_t k = 0; k < profile_n_samples(run->profile); k++)
+			if (__builtin_add_overflow(
+				    total, profile_get_sample(run->profile, k)->values[i], &total))
+				total = INT64_MAX;
+		scale = scale_for(profile_get_string(run->profile, h->sample_types[i].unit), total);
+		fprintf(out, "%s %s %s", i ? " ·" : "",
+			profile_get_string(run->profile, h->sample_types[i].type),
+			scale_print(&scale, total, text, sizeof(text)));
+	}
+	fputs(" (--sample-type shows the functions of one)\n", out);
+}
+
+struct type_row {
+	const char *name;
+	struct type_sum sum;
+};
+
+static int more_first(const void *a, const void *b)
+{
+	const struct type_row *x = a, *y = b;
+
+	if (x->sum.count != y->sum.count)
+		return x->sum.count > y->sum.count ? -1 : 1;
+	return strcmp(x->name, y->name);
+}
+
+static int print_types(const struct jfr_run *run, FILE *out)
+{
+	size_t n = summary_n_types(&run->summary), shown = n;
+	SCOPED(free) struct type_row *rows = calloc(n + 1, sizeof(*rows));
+
+	if (!rows)
+		return -ENOMEM;
+	for (size_t i = 0; i < n; i++)
+		rows[i].name = summary_type(&run->summary, i, &rows[i].sum);
+	qsort(rows, n, sizeof(*rows), more_first);
+	if (!run->opt->verbose && shown > DEFAULT_TYPES)
+		shown = DEFAULT_TYPES;
+	fprintf(out, "\n%12s %12s  Events\n", "Count", "Bytes");
+	for (size_t i = 0; i < shown; i++) {
+		fprintf(out, "%12" PRIu64 " %12" PRIu64 "  ", rows[i].sum.count, rows[i].sum.bytes);
+		show_name(rows[i].name, 0, out);
+		fputc('\n', out);
+	}
+	if (shown < n)
+		fprintf(out, "%25s  and %zu more types (-v shows all)\n", "", n - shown);
+	return 0;
+}
+
+static void print_gcs(const struct jfr_run *run, FILE *out)
+{
+	const struct summary *s = &run->summary;
+
+	if (!s->n_gcs)
+		return;
+	fprintf(out, "\n%12s %12s %12s  Garbage collections\n", "Count", "Pauses", "Longest");
+	for (size_t i = 0; i < s->n_gcs; i++) {
+		const struct gc_sum *g = &s->gcs[i];
+
+		fprintf(out, "%12" PRIu64 " %10.2fms %10.2fms  ", g->count,
+			(double)g->pause_ns / 1e6, (double)g->longest_ns / 1e6);
+		show_name(g->name, 0, out);
+		fputs(", ", out);
+		show_name(g->cause, 0, out);
+		fputc('\n', out);
+	}
+}
+
+struct thread_row {
+	uint32_t name;
+	int64_t value;
+};
+
+static int larger_first(const void *a, const void *b)
+{
+	const struct thread_row *x = a, *y = b;
+
+	return x->value > y->value ? -1 : x->value < y->value;
+}
+
+static uint32_t thread_of(const struct profile *p, uint32_t labels, uint32_t key)
+{
+	size_t n;
+	const struct label *l = profile_get_labels(p, labels, &n);
+
+	for (size_t i = 0; i < n; i++)
+		if (l[i].key == key)
+			return l[i].str;
+	return 0;
+}
+
+/* By the profile's default value. */
+static int print_threads(const struct jfr_run *run, FILE *out)
+{
+	const struct profile *p = run->profile;
+	const struct profile_header *h = profile_get_header(p);
+	uint32_t key = profile_find_string_n(p, "thread", 6), value = 0;
+	SCOPED(free) struct thread_row *rows = calloc(profile_n_strings(p) + 1, sizeof(*rows));
+	size_t n = 0;
+	struct scale scale;
+
+	if (!rows)
+		return -ENOMEM;
+	for (uint32_t i = 0; i < h->n_sample_types; i++)
+		if (h->sample_types[i].type == h->default_sample_type)
+			value = i;
+	for (uint32_t i = 0; i < profile_n_samples(p); i++) {
+		const struct sample *s = profile_get_sample(p, i);
+		struct thread_row *row = &rows[thread_of(p, s->labels, key)];
+
+		row->value = (int64_t)((uint64_t)row->value + (uint64_t)s->values[value]);
+	}
+	for (uint32_t i = 1; i <= profile_n_strings(p); i++)
+		if (rows[i].value > 0)
+			rows[n++] = (struct thread_row){ .name = i, .value = rows[i].value };
+	if (!n)
+		return 0;
+	qsort(rows, n, sizeof(*rows), larger_first);
+	scale = scale_for(profile_get_string(p, h->sample_types[value].unit), rows[0].value);
+	fprintf(out, "\n%12s  Threads\n", profile_get_string(p, h->default_sample_type));
+	for (size_t i = 0; i < n && (run->opt->verbose || i < DEFAULT_THREADS); i++) {
+		char text[32];
+
+		fprintf(out, "%12s  ", scale_print(&scale, rows[i].value, text, sizeof(text)));
+		show_name(profile_get_string(p, rows[i].name), 0, out);
+		fputc('\n', out);
+	}
+	return 0;
+}
+
+int jfr_print_summary(struct jfr_run *run, FILE *out)
+{
+	int err;
+
+	print_origin(run, out);
+	err = print_top(run, out);
+	if (err)
+		return err;
+	print_sums(run, out);
+	err = print_threads(run, out);
+	print_gcs(run, out);
+	return err ? err : print_types(run, out);
+}
+
+static void print_damages(const struct jfr_file *f, FILE *out)
+{
+	for (size_t i = 0; i < f->report.n_damages; i++) {
+		const struct damage *d = &f->report.damages[i];
+
+		show_name(f->name, 0, out);
+		fprintf(out, ": bytes %" PRIu64 " to %" PRIu64 " are lost (%s)\n", d->at,
+			d->at + d->len, d->what);
+	}
+}
+
+void jfr_print_damage(const struct jfr_run *run, FILE *out)
+{
+	for (size_t i = 0; i < run->n_files; i++) {
+		const struct jfr_file *f = &run->files[i];
+		const struct recording_report *r = &f->report;
+
+		if (f->reason) {
+			show_name(f->name, 0, out);
+			fprintf(out, ": %s\n", f->reason);
+		}
+		print_damages(f, out);
+		if (!run->opt->check)
+			continue;
+		show_name(f->name, 0, out);
+		fprintf(out, ": %" PRIu64 " chunks, %" PRIu64 " bytes lost", r->n_chunks,
+			r->n_lost);
+		if (r->n_open)
+			fprintf(out, ", %" PRIu64 " not finished by their JVM", r->n_open);
+		if (r->n_unflushed)
+			fprintf(out, ", %" PRIu64 " bytes behind the last flush", r->n_unflushed);
+		if (r->n_unknown)
+			fprintf(out, ", %" PRIu64 " events of unknown types", r->n_unknown);
+		fputs(r->n_damages || f->reason ? "\n" : ": not damaged\n", out);
+	}
+}
