@@ -193,7 +193,8 @@ static int tell_waiting(struct interpreter *in, struct chunk *chunk)
 {
 	int err = 0;
 
-	event_order_sort(&in->order);
+	if (in->is_ordered)
+		event_order_sort(&in->order);
 	spans_sort(&in->spans);
 	for (size_t i = 0; i < in->order.n && !err; i++) {
 		const struct ordered_event *o = &in->order.items[i];
@@ -201,7 +202,9 @@ static int tell_waiting(struct interpreter *in, struct chunk *chunk)
 		const struct binding *b = o->type->binding;
 		struct moment m;
 
-		err = chunk_event_fields(chunk, &e);
+		e.fields = event_order_fields(&in->order, o, &e.fields_len);
+		if (!e.fields)
+			err = chunk_event_fields(chunk, &e);
 		if (!err)
 			err = moment_read(b->reader, chunk, &e, &in->settings, &m);
 		if (err == -EBADMSG) /* the file changed under us */
@@ -210,7 +213,7 @@ static int tell_waiting(struct interpreter *in, struct chunk *chunk)
 		else if (!err)
 			err = tell(in, b, &m);
 	}
-	in->order.n = 0;
+	event_order_clear(&in->order);
 	return err;
 }
 
@@ -221,7 +224,7 @@ static int wait_for_order(struct interpreter *in, struct chunk *chunk, const str
 	int err = moment_time(b->reader, chunk, e, &o.time_ns);
 
 	if (!err)
-		err = event_order_add(&in->order, &o);
+		err = event_order_add(&in->order, &o, e->fields, e->fields_len);
 	if (!err && in->order.n >= MAX_ORDERED)
 		err = tell_waiting(in, chunk);
 	return err;
@@ -258,7 +261,7 @@ static int begin(void *ctx, struct chunk *chunk)
 
 	in->settings.is_async_profiler = metadata_by_name(chunk->metadata, "profiler.Log") != NULL;
 	in->is_waiting = in->is_ordered || metadata_by_name(chunk->metadata, scope_type);
-	in->order.n = 0;
+	event_order_clear(&in->order);
 	spans_clear(&in->spans);
 	for (unsigned int i = 0; i < in->n_sinks; i++)
 		if (in->sinks[i].begin)

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * How long a recording takes to be read, in one process again and again.
- *	jfr_bench PASSES FILE all|TYPE,TYPE...
- * All fields of the events of these types are read and their stacks looked up, names and all; every
- * other event is passed over. Prints CPU seconds and such events of each pass.
+ * How long a recording takes to become a profile, in one process again and again.
+ *	jfr_bench PASSES FILE GROUP,GROUP...|all
+ * The groups are those of `weft jfr --events`. Prints CPU seconds and the profile's samples of each
+ * pass; writing the profile is not in them.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -13,25 +13,10 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "jfr/chunk.h"
-#include "jfr/event_types.h"
-#include "jfr/layout.h"
-#include "jfr/names.h"
+#include "core/profile.h"
+#include "jfr/interpreter.h"
 #include "jfr/recording.h"
-
-#define MAX_LEAVES 256
-
-struct bench {
-	const char *wanted; /* names between commas, or "all" */
-	uint64_t n_events, n_frames;
-	struct jfr_value values[MAX_LEAVES];
-};
-
-struct binding {
-	const struct layout *layout;
-	int stack; /* its leaf, or -1 */
-	uint64_t stack_type;
-};
+#include "jfr/samples.h"
 
 static double cpu_now(void)
 {
@@ -41,102 +26,57 @@ static double cpu_now(void)
 	return (double)ts.tv_sec + (double)ts.tv_nsec / 1e9;
 }
 
-static bool is_wanted(const char *wanted, const char *name)
+static int read_into(int fd, struct samples *samples, uint32_t groups)
 {
-	size_t len = strlen(name);
-
-	if (!strcmp(wanted, "all"))
-		return true;
-	for (const char *at = wanted; (at = strstr(at, name)); at += len)
-		if ((at == wanted || at[-1] == ',') && (at[len] == ',' || !at[len]))
-			return true;
-	return false;
-}
-
-static void *bind(void *ctx, struct metadata *m, const struct jfr_type *type)
-{
-	struct bench *b = ctx;
-	int err, field = jfr_type_field(type, "stackTrace");
-	struct binding *binding;
-
-	(void)m;
-	if (!is_wanted(b->wanted, type->name))
-		return NULL;
-	binding = calloc(1, sizeof(*binding));
-	if (!binding)
-		return NULL;
-	binding->layout = layout_new(type, &err);
-	if (!binding->layout || layout_n_leaves(binding->layout) > MAX_LEAVES) {
-		free(binding);
-		return NULL;
-	}
-	binding->stack = layout_find(binding->layout, "stackTrace");
-	binding->stack_type = field < 0 ? 0 : type->fields[field].type_id;
-	return binding;
-}
-
-static void unbind(void *ctx, void *binding)
-{
-	(void)ctx;
-	if (binding)
-		layout_free((struct layout *)((struct binding *)binding)->layout);
-	free(binding);
-}
-
-static int event(void *ctx, struct chunk *chunk, const struct event *e)
-{
-	struct bench *b = ctx;
-	const struct binding *binding = e->type->binding;
-	struct java_stack *stack;
-	struct reader r;
-
-	reader_init(&r, e->fields, e->fields_len);
-	if (layout_read(binding->layout, &r, b->values))
-		return -EBADMSG;
-	b->n_events++;
-	if (binding->stack < 0)
-		return 0;
-	stack = names_stack(chunk, binding->stack_type, b->values[binding->stack].n);
-	b->n_frames += stack ? stack->n : 0;
-	return 0;
-}
-
-static int read_once(const char *path, struct bench *b)
-{
-	const struct event_visitor visitor = {
-		.ctx = b, .bind = bind, .unbind = unbind, .event = event
-	};
+	struct interpreter in = { .groups = groups, .n_sinks = 1 };
 	struct recording_report report = { 0 };
 	struct seen_chunks seen = { 0 };
-	int fd = open(path, O_RDONLY | O_CLOEXEC), err;
+	struct event_visitor visitor;
+	int err;
 
-	if (fd < 0)
-		return -errno;
+	in.sinks[0] = samples_sink(samples);
+	in.sinks[0].wants = NULL; /* only what was asked for */
+	visitor = interpreter_visitor(&in);
 	err = recording_read(fd, &visitor, &seen, &report);
+	samples_finish(samples, report.start_ns, report.end_ns);
 	recording_report_deinit(&report);
 	seen_chunks_deinit(&seen);
-	close(fd);
+	interpreter_deinit(&in);
+	return err;
+}
+
+static int pass(const char *path, uint32_t groups)
+{
+	double began = cpu_now();
+	int fd = open(path, O_RDONLY | O_CLOEXEC), err = fd < 0 ? -errno : 0;
+	struct profile *p = profile_new();
+	struct samples *samples = p ? samples_new(p) : NULL;
+
+	if (!err)
+		err = samples ? read_into(fd, samples, groups) : -ENOMEM;
+	if (!err)
+		printf("%.6f %u samples\n", cpu_now() - began, profile_n_samples(p));
+	samples_free(samples);
+	profile_free(p);
+	if (fd >= 0)
+		close(fd);
 	return err;
 }
 
 int main(int argc, char **argv)
 {
-	static struct bench b;
+	char wrong[64];
+	uint32_t groups;
 
-	if (argc != 4)
+	if (argc != 4 || !event_groups_parse(argv[3], &groups, wrong, sizeof(wrong)))
 		return 2;
 	for (long i = strtol(argv[1], NULL, 10); i > 0; i--) {
-		double began = cpu_now();
-		int err;
+		int err = pass(argv[2], groups);
 
-		b = (struct bench){ .wanted = argv[3] };
-		err = read_once(argv[2], &b);
 		if (err) {
 			fprintf(stderr, "%s: %s\n", argv[2], strerror(-err));
 			return 1;
 		}
-		printf("%.6f %lu events %lu frames\n", cpu_now() - began, (unsigned long)b.n_events,
-		       (unsigned long)b.n_frames);
 	}
 	return 0;
 }
