@@ -22,6 +22,7 @@ static void owner_of_a_pod_is_its_name_without_what_was_added(void **state)
 		{ "orders-7b5f8d4c9b-x2kpq", 6, true, true },
 		{ "orders-api-v2-5d8f9c6bd4-zzzzz", 13, true, true },
 		{ "logs-x2kpq", 4, false, true },
+		{ "logs-http2-x2kpq", 10, false, true },     /* no number makes this hash */
 		{ "report-29384756-x2kpq", 6, false, true }, /* of a cron job */
 		{ "kafka-0", 5, false, false },
 		{ "orders-service", 0, false, false },

@@ -187,18 +187,21 @@ static void members_behind_damage_are_found(void **state)
 
 static void search_behind_damage_has_an_end(void **state)
 {
-	/* A gzip head whose stream ends at once, again and again. */
+	/* A gzip head whose stream ends at once, so often that what follows is not found. */
 	static const uint8_t nothing[] = { 0x1f, 0x8b, 8, 0, 0, 0, 0, 0, 0, 3, 3, 0, 1 };
-	struct packed recording = some_recording(777), all = pack_gzip(recording);
+	struct packed recording = some_recording(777), packed = pack_gzip(recording);
+	struct packed all = pack_gzip(recording);
 	struct unpacked *got;
 
 	(void)state;
 	all.data[all.len - 8] ^= 1;
 	for (size_t i = 0; i < 10000; i++)
 		packed_add(&all, nothing, sizeof(nothing));
+	packed_add(&all, packed.data, packed.len);
 	got = unpack_bytes(all.data, all.len);
 	is_part_of(got, recording, 777);
 	unpacked_free(got);
+	packed_free(&packed);
 	packed_free(&recording);
 	packed_free(&all);
 }

@@ -116,6 +116,9 @@ static void each_field_has_its_sources(void **state)
 		{ { { ENV, "POD_NAME", "a-pod" }, { PATH, LOG_PATH, NULL } },
 		  WORKLOAD_POD,
 		  "a-pod" },
+		{ { { PATH, LOG_PATH, NULL }, { ENV, "POD_NAME", "bills-7b5f8d4c9b-x2kpq" } },
+		  WORKLOAD_DEPLOYMENT,
+		  "bills" },
 		{ { { PATH, LOG_PATH, NULL } }, WORKLOAD_POD, "orders-7b5f8d4c9b-x2kpq" },
 		{ { { PATH, LOG_PATH, NULL } }, WORKLOAD_NAMESPACE, "shop" },
 		{ { { PATH, LOG_PATH, NULL } }, WORKLOAD_CONTAINER, "app" },
@@ -171,6 +174,16 @@ static void each_field_has_its_sources(void **state)
 	(void)state;
 	for (size_t i = 0; i < N_ITEMS(cases); i++)
 		is_field(cases[i].facts, cases[i].field, cases[i].value);
+}
+
+static void first_of_two_that_count_the_same_stays(void **state)
+{
+	struct workload w = { 0 };
+
+	(void)state;
+	workload_environment(&w, "POD_NAME", "first");
+	workload_environment(&w, "K8S_POD_NAME", "second");
+	assert_string_equal(workload_get(&w, WORKLOAD_POD), "first");
 }
 
 static void only_known_keys_are_looked_at(void **state)
@@ -408,6 +421,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(better_source_of_a_service_wins_in_any_order),
 		cmocka_unit_test(each_field_has_its_sources),
+		cmocka_unit_test(first_of_two_that_count_the_same_stays),
 		cmocka_unit_test(only_known_keys_are_looked_at),
 		cmocka_unit_test(agents_own_environment_is_not_looked_at),
 		cmocka_unit_test(values_are_cleaned),

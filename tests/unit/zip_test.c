@@ -170,6 +170,35 @@ static void archive_without_its_end_is_searched(void **state)
 	packed_free(&other);
 }
 
+/* What is in them may look like headers of entries. */
+static void bytes_of_entries_are_not_searched(void **state)
+{
+	struct zip_image inner = { 0 }, outer = { 0 };
+	struct packed recording = some_recording(LEN), noise = { malloc(5000), 5000 }, zip;
+	unsigned int seed = 1;
+	struct unpacked *got;
+
+	(void)state;
+	/* So that deflate leaves the header as it is. */
+	for (size_t i = 0; i < noise.len; i++)
+		noise.data[i] = (uint8_t)rand_r(&seed);
+	memcpy(noise.data, recording.data, 8);
+	zip_image_add(&inner, "once", noise, 0, 0);
+	zip = zip_image_end(&inner, "");
+	zip_image_add(&outer, "inner.zip", zip, 8, STREAMED);
+	zip_image_add(&outer, "last", recording, 8, STREAMED);
+	packed_free(&outer.directory);
+	got = unpack_bytes(outer.all.data, outer.all.len);
+	assert_int_equal(got->n, 3);
+	is_whole(got, 1, noise);
+	is_whole(got, 2, recording);
+	unpacked_free(got);
+	packed_free(&recording);
+	packed_free(&noise);
+	packed_free(&zip);
+	packed_free(&outer.all);
+}
+
 static void damaged_directory_is_replaced_by_a_search(void **state)
 {
 	struct packed recording = some_recording(LEN), zip;
@@ -365,6 +394,7 @@ int main(void)
 		cmocka_unit_test(names_of_entries_are_only_said),
 		cmocka_unit_test(entries_may_be_packed_themselves),
 		cmocka_unit_test(archive_without_its_end_is_searched),
+		cmocka_unit_test(bytes_of_entries_are_not_searched),
 		cmocka_unit_test(damaged_directory_is_replaced_by_a_search),
 		cmocka_unit_test(one_bad_entry_leaves_the_others),
 		cmocka_unit_test(entry_without_a_header_leaves_the_others),
