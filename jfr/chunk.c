@@ -17,9 +17,6 @@
 #define MAX_DAMAGES 1000    /* that are told apart; what comes then is added to the last */
 #define HEAD_MAX (2 * WIRE_VARINT_MAX)
 
-#define TYPE_METADATA 0
-#define TYPE_CONSTANTS 1
-
 struct chunk *chunk_new(struct window *w, uint64_t at, const struct chunk_header *h)
 {
 	struct chunk *c = calloc(1, sizeof(*c));
@@ -46,6 +43,18 @@ void chunk_free(struct chunk *c)
 	free(c);
 }
 
+/* Constants that are looked through twice have the same damage twice. */
+static bool is_noted(const struct chunk *c, uint64_t at, uint64_t len, const char *what)
+{
+	for (size_t i = 0; i < c->n_damages; i++) {
+		const struct damage *d = &c->damages[i];
+
+		if (d->at == at && d->len == len && d->what == what)
+			return true;
+	}
+	return false;
+}
+
 int chunk_note(struct chunk *c, uint64_t from, uint64_t to, const char *what)
 {
 	struct damage *last = c->n_damages ? &c->damages[c->n_damages - 1] : NULL;
@@ -60,6 +69,8 @@ int chunk_note(struct chunk *c, uint64_t from, uint64_t to, const char *what)
 		last->len += len;
 		return 0;
 	}
+	if (is_noted(c, at, len, what))
+		return 0;
 	if (ARRAY_RESERVE(c->damages, c->damages_cap, c->n_damages))
 		return -ENOMEM;
 	c->damages[c->n_damages++] = (struct damage){ .at = at, .len = len, .what = what };
@@ -222,11 +233,12 @@ static int load_constants(struct chunk *c, uint64_t at, uint64_t to, int64_t *de
 	*delta = (int64_t)wire_varint(&ahead, "delta");
 	err = constants_add(names_constants(c->names), &r);
 	if (err == -EBADMSG || err == -E2BIG)
-		return chunk_note(c, at + r.where, at + size, r.what);
+		return chunk_note(c, at + (r.where < size ? r.where : size - 1), at + size, r.what);
 	return err;
 }
 
-/* Back from one checkpoint to the one before it, by their deltas; marks come out descending. */
+/* Back from one checkpoint to the one before it, by their deltas; marks come out descending. Each
+   ends before the next one begins, so no byte is read twice. */
 static int follow_chain(struct chunk *c, uint64_t at, uint64_t from, uint64_t to)
 {
 	for (;;) {
@@ -241,6 +253,7 @@ static int follow_chain(struct chunk *c, uint64_t at, uint64_t from, uint64_t to
 			return 0;
 		if (delta > 0 || delta == INT64_MIN || (uint64_t)-delta > at - CHUNK_HEADER_LEN)
 			return -EBADMSG;
+		to = at;
 		at -= (uint64_t)-delta;
 		if (at < from)
 			return 0;
@@ -271,7 +284,7 @@ int chunk_load(struct chunk *c, uint64_t to, struct metadata *known)
 		err = follow_chain(c, h->constants_at, c->loaded_to, to);
 	if (err) {
 		c->n_marks = first;
-		return err;
+		return err == -E2BIG ? -EBADMSG : err;
 	}
 	reverse(c->marks + first, c->n_marks - first);
 	c->loaded_to = to;
@@ -294,8 +307,10 @@ static int scan_event(struct chunk *c, uint64_t at, uint64_t to, uint64_t type,
 {
 	int err;
 
-	if (type == TYPE_CONSTANTS)
-		return add_mark(c, at);
+	if (type == TYPE_CONSTANTS) {
+		err = add_mark(c, at);
+		return err == -E2BIG ? 0 : err;
+	}
 	if (type != TYPE_METADATA)
 		return 0;
 	err = load_metadata(c, at, to, known);
@@ -319,31 +334,66 @@ static int scan_run(struct chunk *c, uint64_t *at, uint64_t to, struct metadata 
 	return 0;
 }
 
-int chunk_scan(struct chunk *c, uint64_t to, struct metadata *known)
+/* What the header's offsets led to before they turned out to be wrong is not to be trusted. */
+static void forget_names(struct chunk *c)
 {
-	const struct chunk_header *h = &c->header;
+	if (c->loaded_to > CHUNK_HEADER_LEN)
+		return;
+	names_free(c->names);
+	c->names = NULL;
+	metadata_unref(c->metadata);
+	c->metadata = NULL;
+	c->n_damages = 0;
+}
+
+/* Metadata without which nothing can be told apart: where the header says, or anywhere. */
+static int find_metadata(struct chunk *c, uint64_t to, struct metadata *known)
+{
+	uint64_t at = c->header.metadata_at;
+	int err = at < CHUNK_HEADER_LEN || at >= to ? -EBADMSG : load_metadata(c, at, to, known);
+
+	if (err != -EBADMSG || !resync_metadata(c, to, &at))
+		return err;
+	return load_metadata(c, at, to, known);
+}
+
+/* Marks all checkpoints; the walk will say what is damaged. */
+static int scan(struct chunk *c, uint64_t to, struct metadata *known)
+{
+	size_t n_damages = c->n_damages;
 	uint64_t at = CHUNK_HEADER_LEN;
 	int err = 0;
 
-	c->is_scanned = true;
-	c->n_marks = 0;
-	if (h->metadata_at >= CHUNK_HEADER_LEN && h->metadata_at < to)
-		err = load_metadata(c, h->metadata_at, to, known);
-	if (err && err != -EBADMSG)
-		return err;
-	while (at < to) {
+	while (!err && at < to) {
 		err = scan_run(c, &at, to, known);
-		if (err && err != -EBADMSG)
-			return err;
-		if (err && (!c->metadata || resync(c, &at, to)))
-			break;
+		if (err == -EBADMSG)
+			err = resync(c, &at, to);
 	}
-	if (!c->metadata)
-		return -EBADMSG;
-	err = load_marked(c, to);
+	c->n_damages = n_damages;
+	c->n_unchecked = 0;
+	return err;
+}
+
+static int load_all(struct chunk *c, uint64_t to, struct metadata *known)
+{
+	int err = scan(c, to, known);
+
+	if (!err)
+		err = load_marked(c, to);
 	if (!err)
 		c->loaded_to = to;
 	return err;
+}
+
+int chunk_scan(struct chunk *c, uint64_t to, struct metadata *known)
+{
+	int err;
+
+	forget_names(c);
+	c->is_scanned = true;
+	c->n_marks = 0;
+	err = find_metadata(c, to, known);
+	return err ? err : load_all(c, to, known);
 }
 
 static int search(struct chunk *c)
@@ -393,5 +443,5 @@ int chunk_assume(struct chunk *c, struct metadata *m, uint64_t to)
 {
 	int err = use_metadata(c, m);
 
-	return err ? err : load_marked(c, to);
+	return err ? err : load_all(c, to, m);
 }

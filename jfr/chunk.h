@@ -19,6 +19,8 @@
 struct names;
 struct window;
 
+enum { TYPE_METADATA = 0, TYPE_CONSTANTS = 1, N_OWN_TYPES }; /* ids of a chunk's own events */
+
 /* Bytes of the file that are lost, and why. */
 struct damage {
 	uint64_t at, len;

@@ -19,7 +19,6 @@
 #define HEAD_MAX (2 * WIRE_VARINT_MAX)
 #define MAX_WANTED 4096 /* events that wait for the end of their part */
 #define SOUND_RUN 64	/* events behind damage after which nothing is suspected any more */
-#define N_OWN_TYPES 2	/* ids of metadata and checkpoints */
 
 struct walk {
 	struct chunk *c;
@@ -149,6 +148,13 @@ static int visit(struct walk *w, const struct event *e)
 	return w->visitor->event(w->visitor->ctx, w->c, e);
 }
 
+static int became_shorter(struct walk *w, uint64_t at)
+{
+	int err = chunk_note(w->c, at, w->to, "the file became shorter");
+
+	return err ? err : -ENODATA;
+}
+
 /* An event by itself: too large for the window, or behind damage. */
 static int visit_alone(struct walk *w, uint64_t at, uint64_t size)
 {
@@ -160,6 +166,8 @@ static int visit_alone(struct walk *w, uint64_t at, uint64_t size)
 
 	if (err == -E2BIG)
 		return chunk_note(w->c, at, at + size, "an event larger than weft reads");
+	if (err == -EBADMSG)
+		return became_shorter(w, at);
 	if (err)
 		return err;
 	reader_init(&r, bytes, size);
@@ -245,7 +253,7 @@ static int walk_part(struct walk *w)
 	if (err)
 		return err;
 	if (!len)
-		return chunk_note(w->c, w->at, w->to, "the file became shorter") ?: -ENODATA;
+		return became_shorter(w, w->at);
 	p.end = p.start + (len < p.limit - p.at ? len : p.limit - p.at);
 	w->n_wanted = 0;
 	went = collect(w, &p, &is_sound);

@@ -8,12 +8,15 @@
 
 #include "core/arena.h"
 #include "core/array.h"
+#include "core/scoped.h"
 #include "jfr/layout.h"
 #include "jfr/wire.h"
 
-#define FIRST_SLOTS 64	   /* of a pool's hash; a power of two */
-#define MAX_POOLS 1024	   /* types that have constants; JDK 25 has 30 */
-#define MIN_CONSTANT_LEN 1 /* a key; a type without fields has no value */
+#define FIRST_SLOTS 64	     /* of a pool's hash; a power of two */
+#define MAX_POOLS 1024	     /* types that have constants; JDK 25 has 30 */
+#define N_POOL_SLOTS 2048    /* of the hash of pools; a power of two above MAX_POOLS */
+#define MIN_CONSTANT_LEN 1   /* a key; a type without fields has no value */
+#define MAX_MEMORY (1 << 30) /* of one chunk's; a large service's have some 50 MB */
 
 struct pool {
 	uint64_t type_id;
@@ -29,6 +32,8 @@ struct constants {
 	struct arena arena;
 	struct pool **pools; /* they stay where they are */
 	size_t n_pools, cap;
+	size_t memory;		      /* of the pools, without the arena */
+	uint16_t slots[N_POOL_SLOTS]; /* by type: index + 1; 0: free */
 };
 
 struct constants *constants_new(struct metadata *m)
@@ -67,20 +72,27 @@ const struct metadata *constants_metadata(const struct constants *c)
 	return c->metadata;
 }
 
-/* Layouts that were made of the older one point into it. */
+/* Layouts that were made of the older one point into it. All of them change, or none. */
 int constants_update(struct constants *c, struct metadata *m)
 {
-	for (size_t i = 0; i < c->n_pools; i++) {
-		struct pool *p = c->pools[i];
-		const struct jfr_type *type = metadata_by_id(m, p->type_id);
-		int err = -EBADMSG;
-		struct layout *layout = type ? layout_new(type, &err) : NULL;
+	SCOPED(free) struct layout **layouts = calloc(c->n_pools + 1, sizeof(*layouts));
+	int err = layouts ? 0 : -ENOMEM;
 
-		if (!layout)
-			return err;
-		layout_free(p->layout);
-		p->layout = layout;
+	for (size_t i = 0; i < c->n_pools && !err; i++) {
+		const struct jfr_type *type = metadata_by_id(m, c->pools[i]->type_id);
+
+		err = -EBADMSG;
+		layouts[i] = type ? layout_new(type, &err) : NULL;
+		if (layouts[i])
+			err = 0;
 	}
+	for (size_t i = 0; i < c->n_pools && layouts; i++) {
+		layout_free(err ? layouts[i] : c->pools[i]->layout);
+		if (!err)
+			c->pools[i]->layout = layouts[i];
+	}
+	if (err)
+		return err;
 	metadata_ref(m);
 	metadata_unref(c->metadata);
 	c->metadata = m;
@@ -89,29 +101,23 @@ int constants_update(struct constants *c, struct metadata *m)
 
 size_t constants_memory(const struct constants *c)
 {
-	size_t sum = c->arena.memory;
-
-	for (size_t i = 0; i < c->n_pools; i++)
-		sum += c->pools[i]->cap * sizeof(struct constant) +
-		       c->pools[i]->n_slots * sizeof(uint32_t);
-	return sum;
+	return sizeof(*c) + c->arena.memory + c->memory;
 }
 
-/* What is asked for often comes to be found first. */
+static uint16_t *pool_slot(struct constants *c, uint64_t type_id)
+{
+	size_t i = (size_t)((type_id * UINT64_C(0x9e3779b97f4a7c15)) >> 32) % N_POOL_SLOTS;
+
+	while (c->slots[i] && c->pools[c->slots[i] - 1]->type_id != type_id)
+		i = (i + 1) % N_POOL_SLOTS;
+	return &c->slots[i];
+}
+
 struct pool *constants_pool(struct constants *c, uint64_t type_id)
 {
-	for (size_t i = 0; i < c->n_pools; i++) {
-		struct pool *p = c->pools[i];
+	uint16_t index = *pool_slot(c, type_id);
 
-		if (p->type_id != type_id)
-			continue;
-		if (i) {
-			c->pools[i] = c->pools[i - 1];
-			c->pools[i - 1] = p;
-		}
-		return p;
-	}
-	return NULL;
+	return index ? c->pools[index - 1] : NULL;
 }
 
 const struct layout *pool_layout(const struct pool *pool)
@@ -152,7 +158,27 @@ static int grow_slots(struct pool *p)
 	return 0;
 }
 
-static int pool_add(struct pool *p, struct arena *arena, int64_t key, const uint8_t *bytes,
+static size_t pool_memory(const struct pool *p)
+{
+	return p->cap * sizeof(*p->constants) + p->n_slots * sizeof(*p->slots);
+}
+
+static int pool_reserve(struct constants *c, struct pool *p)
+{
+	size_t before = pool_memory(p);
+	int err = 0;
+
+	if (constants_memory(c) > MAX_MEMORY)
+		return -E2BIG;
+	if (2 * (p->n + 1) > p->n_slots)
+		err = grow_slots(p);
+	if (!err)
+		err = ARRAY_RESERVE(p->constants, p->cap, p->n);
+	c->memory += pool_memory(p) - before;
+	return err;
+}
+
+static int pool_add(struct constants *c, struct pool *p, int64_t key, const uint8_t *bytes,
 		    size_t len)
 {
 	struct constant *constant;
@@ -161,18 +187,16 @@ static int pool_add(struct pool *p, struct arena *arena, int64_t key, const uint
 
 	if (p->n >= UINT32_MAX - 1 || len > UINT32_MAX)
 		return -E2BIG;
-	if (2 * (p->n + 1) > p->n_slots && grow_slots(p))
-		return -ENOMEM;
+	err = pool_reserve(c, p);
+	if (err)
+		return err;
 	slot = slot_of(p, key);
 	if (p->slots[slot])
 		return 0;
-	err = ARRAY_RESERVE(p->constants, p->cap, p->n);
-	if (err)
-		return err;
 	constant = &p->constants[p->n];
 	*constant = (struct constant){
 		.key = key,
-		.bytes = arena_copy(arena, bytes, len),
+		.bytes = arena_copy(&c->arena, bytes, len),
 		.len = (uint32_t)len,
 	};
 	if (!constant->bytes)
@@ -206,6 +230,7 @@ static struct pool *pool_make(struct constants *c, uint64_t type_id, int *err)
 		return NULL;
 	}
 	c->pools[c->n_pools++] = p;
+	*pool_slot(c, type_id) = (uint16_t)c->n_pools;
 	return p;
 }
 
@@ -230,9 +255,10 @@ static void add_pool(struct constants *c, struct reader *r)
 		layout_skip(p->layout, r);
 		if (reader_error(r) || p->is_of_headers)
 			continue;
-		err = pool_add(p, &c->arena, key, start, (size_t)(r->pos - start));
+		err = pool_add(c, p, key, start, (size_t)(r->pos - start));
 		if (err)
-			reader_fail(r, err, "constants");
+			reader_fail(r, err,
+				    err == -E2BIG ? "more constants than weft keeps" : "constants");
 	}
 }
 

@@ -286,6 +286,7 @@ struct java_stack *names_stack(struct chunk *c, uint64_t type, int64_t key)
 	struct named *row;
 	struct found f;
 	bool is_done;
+	int err;
 
 	if (!names_find(c, type, key, &f))
 		return NULL;
@@ -293,9 +294,10 @@ struct java_stack *names_stack(struct chunk *c, uint64_t type, int64_t key)
 	if (!row || is_done)
 		return row ? &row->stack : NULL;
 	n_missing = c->names->n_missing;
-	if (fill_stack(c, &f, &row->stack))
+	err = fill_stack(c, &f, &row->stack);
+	if (err == -ENOMEM)
 		return NULL;
 	names_finish(c, &f, row, n_missing);
-	row->stack.is_partial = row->is_partial;
+	row->stack.is_partial = err || row->is_partial;
 	return &row->stack;
 }

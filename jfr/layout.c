@@ -10,7 +10,7 @@
 #include "core/scoped.h"
 
 #define MAX_DEPTH 8	 /* of structs and arrays in each other; JDK 25 needs three */
-#define MAX_LEAVES 4096	 /* of one type; JDK 25 needs 34 */
+#define MAX_LEAVES 4096	 /* of one type and of all that lies in it; JDK 25 needs 34 */
 #define MAX_PATH_LEN 512 /* of a leaf */
 
 enum op {
@@ -38,8 +38,14 @@ struct layout {
 	size_t n, steps_cap, leaves_cap;
 };
 
+/* Types that lie in each other several times over would make layouts without end. */
+struct bounds {
+	unsigned int depth;
+	size_t n_left; /* values that may still be added */
+};
+
 static int add_type(struct layout *l, const struct jfr_type *type, const struct jfr_field *field,
-		    const char *path, unsigned int depth);
+		    const char *path, struct bounds *b);
 
 static enum op op_of(const struct jfr_type *type, const struct jfr_field *field)
 {
@@ -85,7 +91,7 @@ static int add_leaf(struct layout *l, enum op op, const struct jfr_field *field,
 		    struct layout *elements)
 {
 	SCOPED(free) char *copy = strdup(path);
-	int err = !copy ? -ENOMEM : l->n >= MAX_LEAVES ? -E2BIG : 0;
+	int err = copy ? 0 : -ENOMEM;
 
 	if (!err)
 		err = ARRAY_RESERVE(l->steps, l->steps_cap, l->n);
@@ -106,14 +112,14 @@ static int add_leaf(struct layout *l, enum op op, const struct jfr_field *field,
 }
 
 static int add_array(struct layout *l, const struct jfr_field *field, const char *path,
-		     unsigned int depth)
+		     struct bounds *b)
 {
 	struct layout *elements = calloc(1, sizeof(*elements));
 	int err;
 
 	if (!elements)
 		return -ENOMEM;
-	err = add_type(elements, field->type, field, "", depth + 1);
+	err = add_type(elements, field->type, field, "", b);
 	if (err) {
 		layout_free(elements);
 		return err;
@@ -122,33 +128,28 @@ static int add_array(struct layout *l, const struct jfr_field *field, const char
 }
 
 static int add_field(struct layout *l, const struct jfr_field *field, const char *path,
-		     unsigned int depth)
+		     struct bounds *b)
 {
 	if (!field->type)
 		return -EBADMSG;
 	if (field->is_array)
-		return add_array(l, field, path, depth);
-	return add_type(l, field->type, field, path, depth + 1);
+		return add_array(l, field, path, b);
+	return add_type(l, field->type, field, path, b);
 }
 
-/* A value of a type, which a field has or which stands alone (then field is NULL). */
-static int add_type(struct layout *l, const struct jfr_type *type, const struct jfr_field *field,
-		    const char *path, unsigned int depth)
+static int add_fields(struct layout *l, const struct jfr_type *type, const char *path,
+		      struct bounds *b)
 {
 	bool is_unwrapped = type->is_simple && type->n_fields == 1;
 	char inner[MAX_PATH_LEN];
 
-	if (depth > MAX_DEPTH)
-		return -EBADMSG;
-	if (type->kind != JFR_STRUCT || (field && field->is_constant))
-		return add_leaf(l, op_of(type, field), field, path, NULL);
 	for (size_t i = 0; i < type->n_fields; i++) {
 		const char *name = type->fields[i].name;
 		int len = is_unwrapped ? snprintf(inner, sizeof(inner), "%s", path)
 				       : snprintf(inner, sizeof(inner), "%s%s%s", path,
 						  *path ? "." : "", name);
 		int err = len >= (int)sizeof(inner) ? -E2BIG
-						    : add_field(l, &type->fields[i], inner, depth);
+						    : add_field(l, &type->fields[i], inner, b);
 
 		if (err)
 			return err;
@@ -156,11 +157,31 @@ static int add_type(struct layout *l, const struct jfr_type *type, const struct 
 	return 0;
 }
 
+/* A value of a type, which a field has or which stands alone (then field is NULL). */
+static int add_type(struct layout *l, const struct jfr_type *type, const struct jfr_field *field,
+		    const char *path, struct bounds *b)
+{
+	int err;
+
+	if (b->depth > MAX_DEPTH)
+		return -EBADMSG;
+	if (!b->n_left)
+		return -E2BIG;
+	b->n_left--;
+	if (type->kind != JFR_STRUCT || (field && field->is_constant))
+		return add_leaf(l, op_of(type, field), field, path, NULL);
+	b->depth++;
+	err = add_fields(l, type, path, b);
+	b->depth--;
+	return err;
+}
+
 struct layout *layout_new(const struct jfr_type *type, int *err)
 {
+	struct bounds b = { .n_left = MAX_LEAVES };
 	struct layout *l = calloc(1, sizeof(*l));
 
-	*err = l ? add_type(l, type, NULL, "", 0) : -ENOMEM;
+	*err = l ? add_type(l, type, NULL, "", &b) : -ENOMEM;
 	if (!*err)
 		return l;
 	layout_free(l);
@@ -216,7 +237,7 @@ static void read_array(const struct layout *elements, struct reader *r, struct j
 	uint64_t n = wire_varint(r, path);
 	const uint8_t *start = r->pos;
 
-	if (n > reader_left(r))
+	if (n > reader_left(r) || (n && !elements->n)) /* each is at least a byte */
 		reader_fail(r, -EBADMSG, path);
 	for (uint64_t i = 0; i < n && !reader_error(r); i++)
 		layout_skip(elements, r);

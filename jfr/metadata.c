@@ -10,10 +10,10 @@
 #include "core/scoped.h"
 #include "jfr/wire.h"
 
-#define MAX_DEPTH 16	   /* of elements; writers need five */
-#define MAX_ATTRIBUTES 64  /* of one element that are looked at; writers have up to five */
-#define MAX_LEN (64 << 20) /* of a metadata event; JDK 25 needs 110 kB */
-#define MIN_ELEMENT_LEN 3  /* name, number of attributes, number of children */
+#define MAX_DEPTH 16	  /* of elements; writers need five */
+#define MAX_ATTRIBUTES 64 /* of one element that are looked at; writers have up to five */
+#define MAX_LEN (8 << 20) /* of a metadata event; JDK 25 needs 110 kB */
+#define MIN_ELEMENT_LEN 3 /* name, number of attributes, number of children */
 
 struct metadata {
 	unsigned int refs;
@@ -271,7 +271,11 @@ static int compare_types(const void *a, const void *b)
 
 	if (x->id != y->id)
 		return x->id < y->id ? -1 : 1;
-	return x->fields < y->fields ? -1 : x->fields > y->fields;
+	if (x->fields != y->fields)
+		return x->fields < y->fields ? -1 : 1;
+	if (x->n_fields != y->n_fields) /* one without fields begins where the next one does */
+		return x->n_fields < y->n_fields ? -1 : 1;
+	return strcmp(x->name, y->name);
 }
 
 /* Of types with one id the first stays: where it is the wrong one, its events do not end where they

@@ -124,6 +124,34 @@ struct jfr_value *names_values(const struct found *f)
 	return TAKE(values);
 }
 
+/* It may be asked for while it is put together, when constants refer to each other in a circle, or
+   turn out to make no sense. */
+static void row_begin(struct named *row)
+{
+	static const struct java_class no_class = { .name = "" };
+
+	switch (row->what) {
+	case WHAT_THREAD:
+		row->thread = (struct java_thread){ .name = "[unresolved]", .group = "" };
+		break;
+	case WHAT_CLASS:
+		row->class.name = "";
+		break;
+	case WHAT_METHOD:
+		row->method = (struct java_method){
+			.class = &no_class,
+			.name = "",
+			.descriptor = "",
+		};
+		break;
+	case WHAT_TEXT:
+		row->text = "";
+		break;
+	case WHAT_STACK:
+		break;
+	}
+}
+
 struct named *names_row(struct found *f, enum what what, bool *is_done)
 {
 	struct names *n = f->names;
@@ -141,6 +169,7 @@ struct named *names_row(struct found *f, enum what what, bool *is_done)
 	if (!row)
 		return NULL;
 	row->what = what;
+	row_begin(row);
 	n->rows[n->n++] = row;
 	f->constant->memo = (uint32_t)n->n;
 	return row;
@@ -224,7 +253,7 @@ static const char *plain_text(struct chunk *c, uint64_t type, int64_t key)
 		return key ? names_missing(c, "constant", key) : "";
 	row = names_row(&f, WHAT_TEXT, &is_done);
 	if (!row || is_done)
-		return row && row->text ? row->text : "";
+		return row ? row->text : "";
 	n_missing = c->names->n_missing;
 	SCOPED(free) struct jfr_value *values = names_values(&f);
 

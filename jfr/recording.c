@@ -234,7 +234,7 @@ static int load(struct recording *r, struct chunk *c, uint64_t to, bool has_offs
 	if (err != -EBADMSG)
 		return err;
 	err = chunk_scan(c, to, known);
-	if (err == -EBADMSG && known)
+	if (err == -EBADMSG && known && is_successor(&r->last, &c->header))
 		return chunk_assume(c, known, to);
 	return err;
 }

@@ -10,15 +10,18 @@
 #include "core/reader.h"
 #include "core/scoped.h"
 #include "jfr/chunk.h"
+#include "jfr/constants.h"
 #include "jfr/layout.h"
 #include "jfr/window.h"
 #include "jfr/wire.h"
 
 #define RUN 4		       /* events that follow each other are no accident */
 #define MAX_SIZE (1 << 20)     /* of an event that is believed behind damage */
+#define MIN_METADATA_LEN 64    /* of an event that is believed to be metadata */
 #define MAX_AWAY_S (24 * 3600) /* of an event's time from the chunk's */
-#define MIN_WORK (64 << 20)    /* bytes that may be looked at for one chunk, at least */
-#define MAX_WORK_RATIO 8       /* and per byte of the chunk */
+#define WORK_RATIO 8	       /* bytes that may be looked at for each byte of a chunk */
+#define SMALL_RATIO 64	       /* of a small one */
+#define MAX_SMALL_WORK (512 << 20)
 
 static bool is_time(const struct chunk *c, int64_t ticks)
 {
@@ -46,13 +49,46 @@ static bool is_typed_event(struct chunk *c, const struct layout *l, struct reade
 	return true;
 }
 
+/* One that can be read to its end. */
+static bool is_checkpoint(struct chunk *c, struct reader *r)
+{
+	struct reader ahead = *r;
+	struct constants *constants;
+	bool is_sound;
+
+	if (!is_time(c, (int64_t)wire_varint(&ahead, "start time")) || reader_error(&ahead))
+		return false;
+	constants = constants_new(c->metadata);
+	is_sound = constants && !constants_add(constants, r) && reader_at_end(r);
+	constants_free(constants);
+	return is_sound;
+}
+
+static bool is_metadata(struct chunk *c, struct reader *r)
+{
+	size_t len = reader_left(r) + reader_offset(r);
+	const char *what;
+	uint64_t where;
+	struct metadata *m;
+	int err;
+
+	if (len < MIN_METADATA_LEN || !is_time(c, (int64_t)wire_varint(r, "start time")) ||
+	    reader_error(r))
+		return false;
+	m = metadata_parse(r->start, len, &err, &what, &where);
+	metadata_unref(m);
+	return m;
+}
+
 static bool is_event(struct chunk *c, uint64_t type_id, struct reader *r)
 {
 	struct event_type *type;
 	const struct layout *l;
 
-	if (type_id <= 1) /* metadata and checkpoints begin with their time */
-		return is_time(c, (int64_t)wire_varint(r, "start time")) && !reader_error(r);
+	if (type_id == TYPE_METADATA)
+		return is_metadata(c, r);
+	if (type_id == TYPE_CONSTANTS)
+		return is_checkpoint(c, r);
 	type = event_types_find(c->plain, type_id);
 	l = type ? event_type_layout(type) : NULL;
 	return l && is_typed_event(c, l, r);
@@ -120,20 +156,83 @@ bool resync_is_run(struct chunk *c, uint64_t at, uint64_t limit, bool is_marked)
 	return n == RUN || (n && at == limit && (is_marked || n > 1));
 }
 
+/* How much may be looked at: a small chunk costs little however it is made, and a large one is not
+   looked at over and over. */
+static uint64_t most_work(uint64_t len)
+{
+	uint64_t least = len < MAX_SMALL_WORK / SMALL_RATIO ? SMALL_RATIO * len : MAX_SMALL_WORK;
+
+	if (len > UINT64_MAX / WORK_RATIO)
+		return UINT64_MAX;
+	return WORK_RATIO * len > least ? WORK_RATIO * len : least;
+}
+
+/* The next byte that an event can begin with: its size is not 0. Where the file ends, `limit`. */
+static uint64_t skip_zeros(struct chunk *c, uint64_t at, uint64_t limit)
+{
+	const uint8_t *bytes;
+	size_t len;
+
+	while (at < limit) {
+		if (window_read(c->window, c->at + at, 1, &bytes, &len) || !len || hurry_is_on())
+			return limit;
+		for (size_t i = 0; i < len && at < limit; i++, at++)
+			if (bytes[i])
+				return at;
+	}
+	return limit;
+}
+
+/* The next place for which is_there() holds, or the limit. */
+static uint64_t look(struct chunk *c, uint64_t at, uint64_t limit, uint64_t to,
+		     bool (*is_there)(struct chunk *c, uint64_t at, uint64_t limit, uint64_t to))
+{
+	uint64_t most = most_work(to);
+
+	for (;;) {
+		at = skip_zeros(c, at, limit);
+		if (at >= limit || is_there(c, at, limit, to))
+			return at;
+		at++;
+		if (++c->n_unchecked > most)
+			return limit;
+	}
+}
+
+static bool begins_run(struct chunk *c, uint64_t at, uint64_t limit, uint64_t to)
+{
+	return resync_is_run(c, at, limit, limit < to);
+}
+
 int resync(struct chunk *c, uint64_t *at, uint64_t to)
 {
 	uint64_t from = *at, limit = next_mark(c, from + 1, to);
-	uint64_t most = MAX_WORK_RATIO * (to < UINT64_MAX / MAX_WORK_RATIO ? to : 0);
-	uint64_t pos = from + 1;
 
-	if (most < MIN_WORK)
-		most = MIN_WORK;
-	while (pos < limit && !resync_is_run(c, pos, limit, limit < to)) {
-		pos++;
-		c->n_unchecked++;
-		if (c->n_unchecked > most || hurry_is_on())
-			pos = limit;
-	}
-	*at = pos < limit ? pos : limit;
+	*at = look(c, from + 1, limit, to, begins_run);
 	return chunk_note(c, from, *at, *at == to ? "cut off" : "no event");
+}
+
+static bool begins_metadata(struct chunk *c, uint64_t at, uint64_t limit, uint64_t to)
+{
+	const uint8_t *bytes;
+	uint64_t size, type;
+	struct reader r;
+	size_t len;
+
+	(void)to;
+	if (chunk_head(c, at, limit, &size, &type) || type != TYPE_METADATA || size > MAX_SIZE)
+		return false;
+	if (window_read(c->window, c->at + at, size, &bytes, &len) || len < size)
+		return false;
+	reader_init(&r, bytes, size);
+	wire_skip_varint(&r, "event size");
+	wire_skip_varint(&r, "event type");
+	c->n_unchecked += size;
+	return is_metadata(c, &r);
+}
+
+bool resync_metadata(struct chunk *c, uint64_t to, uint64_t *at)
+{
+	*at = look(c, CHUNK_HEADER_LEN, to, to, begins_metadata);
+	return *at < to;
 }

@@ -23,5 +23,7 @@ bool resync_is_run(struct chunk *c, uint64_t at, uint64_t limit, bool is_marked)
  * -ENOMEM.
  */
 int resync(struct chunk *c, uint64_t *at, uint64_t to);
+/* The first metadata of a chunk that can be read, wherever it lies. */
+bool resync_metadata(struct chunk *c, uint64_t to, uint64_t *at);
 
 #endif
