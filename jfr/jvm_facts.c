@@ -7,18 +7,7 @@
 
 #include "jfr/layout.h"
 #include "jfr/moment.h"
-
-static const char *const identifying[] = {
-	"HOSTNAME",	     "POD_NAME",
-	"POD_NAMESPACE",     "K8S_POD_NAME",
-	"K8S_NAMESPACE",     "K8S_CONTAINER_NAME",
-	"K8S_NODE_NAME",     "CONTAINER_NAME",
-	"OTEL_SERVICE_NAME", "OTEL_RESOURCE_ATTRIBUTES",
-	"DD_SERVICE",	     "SERVICE_NAME",
-	"otel.service.name", "otel.resource.attributes",
-	"dd.service",	     "spring.application.name",
-	"app.name",	     "sun.java.command",
-};
+#include "jfr/workload.h"
 
 bool jvm_facts_wants(const char *type)
 {
@@ -53,21 +42,13 @@ static void take_number(const struct moment *m, const char *path, int64_t *out)
 		*out = m->fields[leaf].n;
 }
 
-static bool is_identifying(const char *key)
-{
-	for (size_t i = 0; i < sizeof(identifying) / sizeof(identifying[0]); i++)
-		if (!strcmp(key, identifying[i]))
-			return true;
-	return false;
-}
-
 static void take_key(struct jvm_facts *f, const struct moment *m, bool is_environment)
 {
 	char key[FACT_MAX] = "";
 	struct fact *fact = NULL;
 
 	take_text(m, "key", key);
-	if (!is_identifying(key))
+	if (!workload_wants(key, is_environment))
 		return;
 	for (size_t i = 0; i < f->n_keys; i++)
 		if (!strcmp(f->keys[i].key, key) && f->keys[i].is_environment == is_environment)

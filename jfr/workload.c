@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "jfr/java_command.h"
+#include "jfr/jvm_facts.h"
 #include "jfr/pod_owner.h"
 #include "jfr/workload_name.h"
 
@@ -143,15 +144,29 @@ static void set_attributes(struct workload *w, enum workload_trust trust, const 
 	}
 }
 
+#define ATTRIBUTES_VARIABLE "OTEL_RESOURCE_ATTRIBUTES"
+#define ATTRIBUTES_PROPERTY "otel.resource.attributes"
+#define KUBERNETES_VARIABLE "KUBERNETES_SERVICE_HOST"
+#define COMMAND_PROPERTY "sun.java.command"
+
+bool workload_wants(const char *key, bool is_environment)
+{
+	if (!is_environment)
+		return find(property_keys, N_KEYS(property_keys), key, strlen(key)) ||
+		       !strcmp(key, ATTRIBUTES_PROPERTY) || !strcmp(key, COMMAND_PROPERTY);
+	return find(environment_keys, N_KEYS(environment_keys), key, strlen(key)) ||
+	       !strcmp(key, ATTRIBUTES_VARIABLE) || !strcmp(key, KUBERNETES_VARIABLE);
+}
+
 void workload_environment(struct workload *w, const char *key, const char *value)
 {
 	const struct key *k = find(environment_keys, N_KEYS(environment_keys), key, strlen(key));
 
 	if (k)
 		workload_set(w, k->field, k->trust, value, strlen(value));
-	else if (!strcmp(key, "OTEL_RESOURCE_ATTRIBUTES"))
+	else if (!strcmp(key, ATTRIBUTES_VARIABLE))
 		set_attributes(w, TRUST_ATTRIBUTES, value, strlen(value));
-	else if (!strcmp(key, "KUBERNETES_SERVICE_HOST"))
+	else if (!strcmp(key, KUBERNETES_VARIABLE))
 		w->is_kubernetes = true;
 }
 
@@ -159,7 +174,7 @@ static void set_property(struct workload *w, const char *key, size_t key_len, co
 			 size_t value_len)
 {
 	const struct key *k = find(property_keys, N_KEYS(property_keys), key, key_len);
-	static const char list[] = "otel.resource.attributes";
+	static const char list[] = ATTRIBUTES_PROPERTY;
 
 	if (k)
 		workload_set(w, k->field, k->trust, value, value_len);
@@ -169,7 +184,10 @@ static void set_property(struct workload *w, const char *key, size_t key_len, co
 
 void workload_property(struct workload *w, const char *key, const char *value)
 {
-	set_property(w, key, strlen(key), value, strlen(value));
+	if (!strcmp(key, COMMAND_PROPERTY))
+		workload_java_arguments(w, value);
+	else
+		set_property(w, key, strlen(key), value, strlen(value));
 }
 
 void workload_jvm_arguments(struct workload *w, const char *arguments)
@@ -192,6 +210,20 @@ void workload_java_arguments(struct workload *w, const char *arguments)
 	java_command_parse(arguments, &command);
 	workload_set(w, WORKLOAD_PROGRAM, TRUST_COMMAND, command.name, command.name_len);
 	workload_set(w, WORKLOAD_VERSION, TRUST_COMMAND, command.version, command.version_len);
+}
+
+void workload_facts(struct workload *w, const struct jvm_facts *facts)
+{
+	workload_jvm_arguments(w, facts->arguments);
+	workload_java_arguments(w, facts->java_arguments);
+	for (size_t i = 0; i < facts->n_keys; i++) {
+		const struct fact *f = &facts->keys[i];
+
+		if (f->is_environment)
+			workload_environment(w, f->key, f->value);
+		else
+			workload_property(w, f->key, f->value);
+	}
 }
 
 static void forget_derived(struct workload *w)

@@ -22,6 +22,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+struct jvm_facts;
+
 #define WORKLOAD_NAME_MAX 256 /* what Kubernetes and DNS allow is 253 */
 
 enum workload_field {
@@ -55,6 +57,11 @@ void workload_property(struct workload *w, const char *key, const char *value);
 void workload_jvm_arguments(struct workload *w, const char *arguments);
 /* JVMInformation.javaArguments: the jar or main class; what follows it is not looked at. */
 void workload_java_arguments(struct workload *w, const char *arguments);
+
+/* Would it be looked at? For those who keep what recordings say. */
+bool workload_wants(const char *key, bool is_environment);
+/* All of these at once. */
+void workload_facts(struct workload *w, const struct jvm_facts *facts);
 
 /* Where the file lies, by the directories of Kubernetes. */
 void workload_path(struct workload *w, const char *path);

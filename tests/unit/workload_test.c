@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "core/text.h"
+#include "jfr/jvm_facts.h"
 #include "jfr/workload.h"
 #include "jfr/workload_name.h"
 #include "tests/unit/mutation.h"
@@ -18,12 +19,12 @@
 #define MAX_FACTS 6
 
 /* What a recording says: an environment variable, a property, arguments; or where it lies. */
-struct fact {
+struct said {
 	enum { ENV = 1, PROP, JVM, JAVA, PATH, TEMPLATE } kind;
 	const char *key, *value;
 };
 
-static void add(struct workload *w, const struct fact *f)
+static void add(struct workload *w, const struct said *f)
 {
 	switch (f->kind) {
 	case ENV:
@@ -47,7 +48,7 @@ static void add(struct workload *w, const struct fact *f)
 	}
 }
 
-static void is_field(const struct fact *facts, enum workload_field field, const char *expected)
+static void is_field(const struct said *facts, enum workload_field field, const char *expected)
 {
 	struct workload forward = { 0 }, backward = { 0 };
 	size_t n = 0;
@@ -71,7 +72,7 @@ static void better_source_of_a_service_wins_in_any_order(void **state)
 {
 	/* Each is better than the ones after it. */
 	static const struct {
-		struct fact fact;
+		struct said fact;
 		const char *service;
 	} order[] = {
 		{ { PROP, "otel.service.name", "otel-property" }, "otel-property" },
@@ -91,7 +92,7 @@ static void better_source_of_a_service_wins_in_any_order(void **state)
 	(void)state;
 	for (size_t i = 0; i < N_ITEMS(order); i++) {
 		for (size_t k = i; k < N_ITEMS(order); k++) {
-			const struct fact facts[MAX_FACTS] = { order[i].fact, order[k].fact };
+			const struct said facts[MAX_FACTS] = { order[i].fact, order[k].fact };
 
 			is_field(facts, WORKLOAD_SERVICE, order[i].service);
 		}
@@ -101,7 +102,7 @@ static void better_source_of_a_service_wins_in_any_order(void **state)
 static void each_field_has_its_sources(void **state)
 {
 	static const struct {
-		struct fact facts[MAX_FACTS];
+		struct said facts[MAX_FACTS];
 		enum workload_field field;
 		const char *value;
 	} cases[] = {
@@ -206,6 +207,32 @@ static void only_known_keys_are_looked_at(void **state)
 	assert_memory_equal(&w, &nothing, sizeof(w));
 }
 
+static void facts_of_a_jvm_say_all_at_once(void **state)
+{
+	static struct jvm_facts facts = {
+		.arguments = "-Ddd.version=7",
+		.java_arguments = "/app/orders-1.2.jar",
+		.keys = { { "HOSTNAME", "orders-7b5f8d4c9b-x2kpq", true },
+			  { "KUBERNETES_SERVICE_HOST", "10.0.0.1", true },
+			  { "spring.application.name", "order-service", false } },
+		.n_keys = 3,
+	};
+	struct workload w = { 0 };
+
+	(void)state;
+	for (size_t i = 0; i < facts.n_keys; i++)
+		assert_true(workload_wants(facts.keys[i].key, facts.keys[i].is_environment));
+	assert_true(workload_wants("sun.java.command", false));
+	assert_false(workload_wants("HOSTNAME", false));
+	assert_false(workload_wants("AWS_SECRET_ACCESS_KEY", true));
+	workload_facts(&w, &facts);
+	workload_finish(&w);
+	assert_string_equal(workload_get(&w, WORKLOAD_SERVICE), "order-service");
+	assert_string_equal(workload_get(&w, WORKLOAD_VERSION), "7");
+	assert_string_equal(workload_get(&w, WORKLOAD_DEPLOYMENT), "orders");
+	assert_string_equal(workload_get(&w, WORKLOAD_PROGRAM), "orders");
+}
+
 static void agents_own_environment_is_not_looked_at(void **state)
 {
 	struct workload w = { 0 };
@@ -239,7 +266,7 @@ static void values_are_cleaned(void **state)
 
 	(void)state;
 	for (size_t i = 0; i < N_ITEMS(cases); i++) {
-		const struct fact facts[MAX_FACTS] = { { ENV, "OTEL_SERVICE_NAME",
+		const struct said facts[MAX_FACTS] = { { ENV, "OTEL_SERVICE_NAME",
 							 cases[i].value } };
 
 		is_field(facts, WORKLOAD_SERVICE, cases[i].expected);
@@ -423,6 +450,7 @@ int main(void)
 		cmocka_unit_test(each_field_has_its_sources),
 		cmocka_unit_test(first_of_two_that_count_the_same_stays),
 		cmocka_unit_test(only_known_keys_are_looked_at),
+		cmocka_unit_test(facts_of_a_jvm_say_all_at_once),
 		cmocka_unit_test(agents_own_environment_is_not_looked_at),
 		cmocka_unit_test(values_are_cleaned),
 		cmocka_unit_test(times_and_ids_are_no_names),
