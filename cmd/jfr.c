@@ -10,6 +10,7 @@
 
 #include "cmd/jfr_paths.h"
 #include "cmd/jfr_time.h"
+#include "cmd/jfr_watch.h"
 #include "cmd/output.h"
 #include "cmd/show.h"
 #include "cmd/verb.h"
@@ -292,8 +293,11 @@ static int jfr_run(const struct options *opt)
 {
 	struct jfr_run run = { .opt = opt };
 	struct plan plan = { 0 };
-	int status = check_options(&run), err;
+	int status, err;
 
+	if (opt->watch)
+		return jfr_watch(opt);
+	status = check_options(&run);
 	if (!status)
 		status = plan_output(&plan, opt);
 	if (status)
@@ -333,13 +337,20 @@ const struct verb verb_jfr = {
 		"lock, ...); FILE.json gets every event as a line instead.\n\n"
 		"A recording that is cut off, damaged or not finished is read as far as it can be: "
 		"what is lost is said, with its offset, and the exit status is 6. The arguments of "
-		"the JVM are shown with --verbose only, as they may hold secrets.",
+		"the JVM are shown with --verbose only, as they may hold secrets.\n\n"
+		"With --watch PATH is a directory in which recordings are being written: "
+		"repositories of JVMs, dumps, files of async-profiler. Each piece is exported "
+		"as soon as its writer has committed it, once, also over restarts of weft and of "
+		"the JVMs: -o DIR gets files of ProfileEvent lines (--format json, pprof or both), "
+		"-o - a stream of them.",
 	.examples = "what is in a recording\nweft jfr crash.jfr\n"
 		    "a flame graph of the CPU samples\nweft jfr --events cpu rec.jfr -o cpu.html\n"
 		    "everything of a directory as one profile\nweft jfr /var/log/jfr -o all.pb.gz\n"
 		    "one minute of one thread, as events\nweft jfr --from 60s --to 120s --thread "
 		    "main rec.jfr -o main.json\n"
-		    "what is damaged\nweft jfr --check crash.jfr\n",
+		    "what is damaged\nweft jfr --check crash.jfr\n"
+		    "what live services write, as it comes\nweft jfr /var/log/jfr --watch -o "
+		    "events/\n",
 	.words = "FILE",
 	.min_args = 1,
 	.max_args = ~0u,

@@ -162,6 +162,17 @@ void batch_abandon(struct batch_place *place)
 	place->is_open = false;
 }
 
+int batch_discard(struct batch_place *place, const char *name)
+{
+	char path[256];
+
+	batch_abandon(place);
+	if (!place->path)
+		return 0;
+	snprintf(path, sizeof(path), "%s%s", name, place->extension);
+	return unlinkat(place->dir, path, 0) < 0 && errno != ENOENT ? -errno : 0;
+}
+
 int batch_place_sync(struct batch_place *place)
 {
 	if (!place->path)

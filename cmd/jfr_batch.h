@@ -28,6 +28,8 @@ const struct stat *batch_place_dir(const struct batch_place *place);
 int batch_begin(struct batch_place *place, const char *name, FILE **out);
 int batch_end(struct batch_place *place);
 void batch_abandon(struct batch_place *place);
+/* There is nothing in it: it goes, and one of its name too. */
+int batch_discard(struct batch_place *place, const char *name);
 int batch_place_sync(struct batch_place *place);
 
 #endif

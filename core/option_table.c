@@ -141,6 +141,9 @@ static const struct option_info table[] = {
 	{ ON_JFR, "watch", 0, 0, NULL, NULL,
 	  "follow the recordings that are written into the directories, until ^C", NULL,
 	  OPTION_FLAG, FIELD(watch) },
+	{ ON_JFR, "duration", 'd', 0, NULL, "TIME",
+	  "with --watch: stop after this long: 30, 30s, 5m (default: until ^C)", NULL,
+	  OPTION_DURATION, FIELD(duration_ns) },
 	{ ON_JFR, "ledger", 0, 0, NULL, "FILE",
 	  "where --watch remembers what it exported (default: a file of /var/lib/weft or "
 	  "~/.local/state/weft for these directories)",

@@ -48,8 +48,8 @@ struct watch_ops {
 	int (*export_piece)(void *ctx, const struct export_job *job, struct export_result *result);
 	/* All that was exported since is delivered. */
 	int (*sync)(void *ctx);
-	/* The chunk is done, or closed for now. next: it is followed by another one of the file. */
-	void (*release)(void *ctx, void *state);
+	/* The chunk was read to its end, or is closed for now. */
+	void (*release)(void *ctx, void *state, bool is_read);
 	bool (*is_stopped)(void);
 };
 

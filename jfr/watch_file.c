@@ -26,16 +26,16 @@ static uint64_t left_of(const struct file *file)
 	return file->size > read ? file->size - read : 0;
 }
 
-static void release_state(struct watch *w, struct file *file)
+static void release_state(struct watch *w, struct file *file, bool is_read)
 {
 	if (file->state)
-		w->ops->release(w->ctx, file->state);
+		w->ops->release(w->ctx, file->state, is_read);
 	file->state = NULL;
 }
 
 void watch_close(struct watch *w, struct file *file)
 {
-	release_state(w, file);
+	release_state(w, file, false);
 	if (file->tail.fd >= 0)
 		w->n_open--;
 	tail_deinit(&file->tail);
@@ -216,7 +216,7 @@ static bool next_part(struct watch *w, struct file *file)
 		if (part.err && part.fd < 0)
 			watch_lose(w, LOST_UNREADABLE, file->size);
 		if (part.fd >= 0 && part.len && !part.is_unsure) {
-			release_state(w, file);
+			release_state(w, file, false);
 			scoped_close(&file->tail.fd);
 			tail_init(&file->tail, TAKE_FD(part.fd), 0);
 			file->tail.is_settled = true;
@@ -272,7 +272,7 @@ static void begin_anew(struct watch *w, struct file *file)
 
 	if (left)
 		watch_lose(w, LOST_REPLACED, left);
-	release_state(w, file);
+	release_state(w, file, false);
 	retire(w, file);
 	tail_init(&file->tail, file->tail.fd, 0);
 	file->is_dirty = true;
@@ -326,7 +326,7 @@ static int ask_ledger(struct watch *w, struct tail *t, struct chunk_record *chun
 
 void watch_end_chunk(struct watch *w, struct file *file)
 {
-	release_state(w, file);
+	release_state(w, file, true);
 	tail_next_chunk(&file->tail);
 	file->is_dirty = true;
 }

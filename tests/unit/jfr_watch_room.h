@@ -82,10 +82,11 @@ static inline int sync_nothing(void *ctx)
 	return output_err;
 }
 
-static inline void release_nothing(void *ctx, void *chunk)
+static inline void release_nothing(void *ctx, void *chunk, bool is_read)
 {
 	(void)ctx;
 	(void)chunk;
+	(void)is_read;
 }
 
 static inline bool never(void)

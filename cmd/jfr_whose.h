@@ -1,0 +1,14 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Whose recording it is, for what is made of it: by its content first, and by its path. */
+#ifndef CMD_JFR_WHOSE_H
+#define CMD_JFR_WHOSE_H
+
+struct event_lines;
+struct jvm_facts;
+struct samples;
+
+/* Sets the names that lines and samples have from here on; either may be NULL. */
+void jfr_set_whose(const struct jvm_facts *facts, const char *path, struct event_lines *lines,
+		   struct samples *samples);
+
+#endif

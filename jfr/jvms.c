@@ -1,0 +1,121 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "jfr/jvms.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "core/array.h"
+#include "core/clock.h"
+#include "jfr/chunk.h"
+#include "jfr/metadata.h"
+#include "jfr/names.h"
+
+#define MAX_KEPT 64
+#define MAX_GAP_NS (NS_PER_S / 10) /* between two chunks of one JVM */
+
+static void jvm_free(struct jvm *jvm)
+{
+	names_free(jvm->older[0]);
+	names_free(jvm->older[1]);
+	metadata_unref(jvm->metadata);
+	interpreter_deinit(&jvm->interpreter);
+	free(jvm->place);
+	free(jvm);
+}
+
+void jvms_deinit(struct jvms *jvms)
+{
+	for (size_t i = 0; i < jvms->n; i++)
+		jvm_free(jvms->items[i]);
+	free(jvms->items);
+	*jvms = (struct jvms){ 0 };
+}
+
+static bool is_near(__int128 a, __int128 b)
+{
+	return a - b <= (__int128)MAX_GAP_NS && b - a <= (__int128)MAX_GAP_NS;
+}
+
+/* By both of its clocks, which differ from JVM to JVM. */
+static bool is_successor(const struct chunk_header *a, const struct chunk_header *b)
+{
+	return a->ticks_per_s == b->ticks_per_s && !a->is_final &&
+	       is_near((__int128)a->start_ns + a->duration_ns, b->start_ns) &&
+	       is_near(chunk_header_time_ns(a, b->start_ticks), b->start_ns);
+}
+
+static bool is_same(const struct chunk_header *a, const struct chunk_header *b)
+{
+	return a->start_ns == b->start_ns && a->start_ticks == b->start_ticks;
+}
+
+static struct jvm *find(const struct jvms *jvms, const char *place, const struct chunk_header *h)
+{
+	for (size_t i = 0; i < jvms->n; i++) {
+		struct jvm *jvm = jvms->items[i];
+
+		if (!jvm->n_users && !strcmp(jvm->place, place) &&
+		    (is_successor(&jvm->last, h) || is_same(&jvm->last, h)))
+			return jvm;
+	}
+	return NULL;
+}
+
+static struct jvm *add(struct jvms *jvms, const char *place)
+{
+	struct jvm *jvm;
+
+	if (ARRAY_RESERVE(jvms->items, jvms->cap, jvms->n))
+		return NULL;
+	jvm = (struct jvm *)calloc(1, sizeof(*jvm));
+	if (!jvm)
+		return NULL;
+	jvm->place = strdup(place);
+	if (!jvm->place) {
+		free(jvm);
+		return NULL;
+	}
+	jvms->items[jvms->n++] = jvm;
+	return jvm;
+}
+
+struct jvm *jvms_get(struct jvms *jvms, const char *place, const struct chunk_header *h)
+{
+	struct jvm *jvm = find(jvms, place, h);
+
+	if (!jvm)
+		jvm = add(jvms, place);
+	if (!jvm)
+		return NULL;
+	jvm->n_users++;
+	jvm->used = ++jvms->n_given;
+	return jvm;
+}
+
+void jvms_put(struct jvms *jvms, struct jvm *jvm)
+{
+	size_t max = jvms->max ? jvms->max : MAX_KEPT, n_kept = 0, oldest = 0;
+
+	jvm->n_users--;
+	for (size_t i = 0; i < jvms->n; i++) {
+		if (jvms->items[i]->n_users)
+			continue;
+		if (!n_kept++ || jvms->items[i]->used < jvms->items[oldest]->used)
+			oldest = i;
+	}
+	if (n_kept <= max)
+		return;
+	jvm_free(jvms->items[oldest]);
+	jvms->items[oldest] = jvms->items[--jvms->n];
+}
+
+void jvm_keep(struct jvm *jvm, struct chunk *c)
+{
+	names_free(jvm->older[1]);
+	jvm->older[1] = jvm->older[0];
+	jvm->older[0] = c->names;
+	c->names = NULL;
+	metadata_unref(jvm->metadata);
+	jvm->metadata = c->metadata ? metadata_ref(c->metadata) : NULL;
+	jvm->last = c->header;
+}

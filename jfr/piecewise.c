@@ -1,0 +1,194 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "jfr/piecewise.h"
+
+#include <errno.h>
+#include <stdbool.h>
+#include <stdlib.h>
+
+#include "jfr/chunk.h"
+#include "jfr/jvms.h"
+#include "jfr/names.h"
+#include "jfr/window.h"
+
+#define ENOUGH (-ECANCELED) /* the piece has its events */
+
+struct piecewise {
+	struct jvms *jvms;
+	struct jvm *jvm;
+	struct window *window;
+	struct chunk *chunk;
+	struct event_types *types;
+	struct event_visitor inner, visitor;
+	uint64_t learned_to;	  /* settings and facts are known up to here */
+	uint64_t n_left, stop_at; /* events; where the last one ended, in the file */
+};
+
+static void *bind(void *ctx, struct metadata *m, const struct jfr_type *type)
+{
+	struct piecewise *f = (struct piecewise *)ctx;
+
+	return f->inner.bind(f->inner.ctx, m, type);
+}
+
+static void unbind(void *ctx, void *binding)
+{
+	struct piecewise *f = (struct piecewise *)ctx;
+
+	f->inner.unbind(f->inner.ctx, binding);
+}
+
+static int visit(void *ctx, struct chunk *chunk, const struct event *e)
+{
+	struct piecewise *f = (struct piecewise *)ctx;
+	int err = f->inner.event(f->inner.ctx, chunk, e);
+
+	if (err || --f->n_left)
+		return err;
+	f->stop_at = e->at + e->size;
+	return ENOUGH;
+}
+
+struct piecewise *piecewise_new(struct jvms *jvms, struct window *w, const char *place, uint64_t at,
+				const struct chunk_header *h)
+{
+	struct piecewise *f = (struct piecewise *)calloc(1, sizeof(*f));
+
+	if (!f)
+		return NULL;
+	f->jvms = jvms;
+	f->window = w;
+	f->learned_to = CHUNK_HEADER_LEN;
+	f->jvm = jvms_get(jvms, place, h);
+	f->chunk = chunk_new(w, at, h);
+	if (!f->jvm || !f->chunk) {
+		piecewise_free(f, false);
+		return NULL;
+	}
+	f->chunk->older[0] = f->jvm->older[0];
+	f->chunk->older[1] = f->jvm->older[1];
+	f->inner = interpreter_visitor(&f->jvm->interpreter);
+	f->visitor =
+		(struct event_visitor){ .ctx = f, .bind = bind, .unbind = unbind, .event = visit };
+	return f;
+}
+
+void piecewise_free(struct piecewise *f, bool is_read)
+{
+	if (!f)
+		return;
+	event_types_free(f->types);
+	if (is_read && f->chunk && f->chunk->names)
+		jvm_keep(f->jvm, f->chunk);
+	chunk_free(f->chunk);
+	if (f->jvm)
+		jvms_put(f->jvms, f->jvm);
+	free(f);
+}
+
+struct jvm *piecewise_jvm(struct piecewise *f)
+{
+	return f->jvm;
+}
+
+void piecewise_forget(struct piecewise *f)
+{
+	if (f->chunk->names)
+		names_forget(f->chunk->names);
+	for (int i = 0; i < 2; i++)
+		if (f->chunk->older[i])
+			names_forget(f->chunk->older[i]);
+}
+
+/* Only what the interpreter itself wants. */
+static int learn(struct piecewise *f, uint64_t to)
+{
+	struct interpreter *in = &f->jvm->interpreter;
+	unsigned int n_sinks = in->n_sinks;
+	struct event_types *types;
+	int err;
+
+	in->n_sinks = 0;
+	types = event_types_new(f->chunk->metadata, &f->inner);
+	err = types ? f->inner.begin(f->inner.ctx, f->chunk) : -ENOMEM;
+	if (!err)
+		err = chunk_walk(f->chunk, types, f->learned_to, to);
+	event_types_free(types);
+	in->n_sinks = n_sinks;
+	/* What is damaged is found again when it is told of. */
+	f->chunk->n_damages = 0;
+	if (!err)
+		f->learned_to = to;
+	return err;
+}
+
+static int load_names(struct piecewise *f, const struct follow_piece *p)
+{
+	struct chunk *c = f->chunk;
+	int err = p->is_whole ? chunk_load(c, p->to, f->jvm->metadata) : -EBADMSG;
+
+	if (err != -EBADMSG)
+		return err;
+	err = chunk_scan(c, p->to, f->jvm->metadata);
+	if (err == -EBADMSG && f->jvm->metadata)
+		err = chunk_assume(c, f->jvm->metadata, p->to);
+	return err;
+}
+
+/* The metadata may have grown since. */
+static int use_types(struct piecewise *f)
+{
+	if (f->types && event_types_metadata(f->types) == f->chunk->metadata)
+		return 0;
+	event_types_free(f->types);
+	f->types = event_types_new(f->chunk->metadata, &f->visitor);
+	return f->types ? 0 : -ENOMEM;
+}
+
+int piecewise_load(struct piecewise *f, const struct follow_piece *p)
+{
+	struct chunk *c = f->chunk;
+	int err = 0;
+
+	f->window->fd = p->fd;
+	window_forget(f->window);
+	c->header = *p->header;
+	if (c->loaded_to < p->to || !c->metadata)
+		err = load_names(f, p);
+	if (!err && c->names)
+		names_update(c->names);
+	if (!err && f->learned_to < p->to && f->learned_to == CHUNK_HEADER_LEN)
+		err = learn(f, p->to);
+	return err ? err : use_types(f);
+}
+
+static void tell_damages(struct piecewise *f, struct follow_result *result)
+{
+	const struct chunk *c = f->chunk;
+
+	for (size_t i = 0; i < c->n_damages; i++) {
+		if (!result->lost) {
+			result->lost_at = c->damages[i].at;
+			result->what = c->damages[i].what;
+		}
+		result->lost += c->damages[i].len;
+	}
+	f->chunk->n_damages = 0;
+}
+
+int piecewise_read(struct piecewise *f, const struct follow_piece *p, struct follow_result *result)
+{
+	int err = f->inner.begin(f->inner.ctx, f->chunk), end_err;
+
+	f->window->fd = p->fd;
+	f->n_left = p->max_events;
+	f->stop_at = f->chunk->at + p->to;
+	if (!err)
+		err = chunk_walk(f->chunk, f->types, p->from, p->to);
+	if (err == ENOUGH)
+		err = 0;
+	end_err = f->inner.end(f->inner.ctx, f->chunk, f->types);
+	event_types_reset(f->types);
+	*result = (struct follow_result){ .to = f->stop_at - f->chunk->at };
+	tell_damages(f, result);
+	return err ? err : end_err;
+}

@@ -1,0 +1,49 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Reads one chunk piece by piece, as far as it may be read each time. Where it begins in the middle
+ * of a chunk, as after a restart, what the pieces before said about settings and the JVM is learned
+ * first; so it is before the first event of a chunk is told of.
+ */
+#ifndef JFR_PIECEWISE_H
+#define JFR_PIECEWISE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "jfr/chunk_header.h"
+
+struct piecewise;
+struct jvm;
+struct jvms;
+struct window;
+
+struct follow_piece {
+	int fd;				   /* of the file; it may be another descriptor each time */
+	const struct chunk_header *header; /* as it is now */
+	uint64_t from, to;
+	bool is_whole;	     /* its offsets can be relied on */
+	uint64_t max_events; /* then the piece ends early */
+};
+
+struct follow_result {
+	uint64_t to;		/* where it ended */
+	uint64_t lost, lost_at; /* bytes that are damaged; the first of them, in the file */
+	const char *what;
+};
+
+/* A chunk at an offset of a file in a directory. The window is shared by all. NULL: no memory. */
+struct piecewise *piecewise_new(struct jvms *jvms, struct window *w, const char *place, uint64_t at,
+				const struct chunk_header *h);
+/* is_read: the chunk was read to its end. NULL is fine. */
+void piecewise_free(struct piecewise *f, bool is_read);
+struct jvm *piecewise_jvm(struct piecewise *f);
+/* Gets to know what is before the piece, and what it is made of. 0, -ENOMEM, -EBADMSG: nothing says
+   what its events are; or what the file said. */
+int piecewise_load(struct piecewise *f, const struct follow_piece *p);
+/* Tells the sinks of the JVM's interpreter of its events. 0, or what they or the file said. */
+int piecewise_read(struct piecewise *f, const struct follow_piece *p, struct follow_result *result);
+/* Ids that a profile had are no longer valid. */
+void piecewise_forget(struct piecewise *f);
+
+#endif
