@@ -10,7 +10,7 @@
 #include "jfr/metadata.h"
 #include "jfr/names.h"
 
-#define MAX_KEPT 64
+#define MAX_JVMS 64
 #define MAX_GAP_NS (NS_PER_S / 10) /* between two chunks of one JVM */
 
 static void jvm_free(struct jvm *jvm)
@@ -94,7 +94,7 @@ struct jvm *jvms_get(struct jvms *jvms, const char *place, const struct chunk_he
 
 void jvms_put(struct jvms *jvms, struct jvm *jvm)
 {
-	size_t max = jvms->max ? jvms->max : MAX_KEPT, n_kept = 0, oldest = 0;
+	size_t max = jvms->max ? jvms->max : MAX_JVMS, n_kept = 0, oldest = 0;
 
 	jvm->n_users--;
 	for (size_t i = 0; i < jvms->n; i++) {
