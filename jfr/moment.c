@@ -240,6 +240,7 @@ static void worth(struct moment *m, enum event_column column, int64_t value)
 	m->column = column;
 	m->values[COLUMN_SAMPLES] = 1;
 	m->values[column] = value;
+	m->used = 1u << COLUMN_SAMPLES | 1u << column;
 }
 
 static int64_t first_of(int64_t a, int64_t b)
@@ -290,6 +291,7 @@ static void weigh_objects(struct moment *m, int64_t n, int64_t bytes)
 	worth(m, m->row->column, n);
 	m->column = m->row->column + 1;
 	m->values[m->column] = bytes;
+	m->used |= 1u << m->column;
 }
 
 static void weigh_scaled(const struct moment_reader *r, struct moment *m)
@@ -308,8 +310,10 @@ static void weigh_duration(const struct moment_reader *r, struct moment *m,
 			   enum event_column column)
 {
 	worth(m, column, m->duration_ns > 0 ? m->duration_ns : 0);
-	if (r->bytes >= 0)
-		m->values[COLUMN_IO_SPACE] = first_of(number(r, r->bytes), 0);
+	if (r->bytes < 0)
+		return;
+	m->values[COLUMN_IO_SPACE] = first_of(number(r, r->bytes), 0);
+	m->used |= 1u << COLUMN_IO_SPACE;
 }
 
 static void weigh(const struct moment_reader *r, struct moment *m, const struct settings *s)

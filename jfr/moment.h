@@ -36,6 +36,7 @@ struct moment {
 	bool is_sample;		    /* values are worth something */
 	enum event_column column;   /* that says what it is worth */
 	int64_t values[N_COLUMNS];
+	uint32_t used;			/* those of them that the event has, a bit each */
 	char trace_id[33], span_id[33]; /* hexadecimal; "" none */
 	/* all its fields */
 	const struct layout *layout;

@@ -277,7 +277,32 @@ static const char *method_text(struct chunk *c, struct java_method *m)
 	return m->text ? m->text : m->name;
 }
 
-const char *names_text(struct chunk *c, uint64_t type_id, int64_t key)
+/* What was put together before; NULL: nothing, or it is to be done again. */
+static const char *known_text(struct chunk *c, uint64_t type, int64_t key)
+{
+	const struct named *row;
+	struct found f;
+
+	if (!find_in(c->names, type, key, &f) || !f.constant->memo)
+		return NULL;
+	row = f.names->rows[f.constant->memo - 1];
+	if (row->is_partial)
+		return NULL;
+	switch (row->what) {
+	case WHAT_TEXT:
+		return row->text;
+	case WHAT_CLASS:
+		return row->class.name;
+	case WHAT_THREAD:
+		return row->thread.name;
+	case WHAT_METHOD:
+		return row->method.text;
+	default:
+		return NULL;
+	}
+}
+
+static const char *new_text(struct chunk *c, uint64_t type_id, int64_t key)
 {
 	const struct jfr_type *type = metadata_by_id(c->metadata, type_id);
 	const char *name = type ? type->name : "";
@@ -303,6 +328,13 @@ const char *names_text(struct chunk *c, uint64_t type_id, int64_t key)
 	}
 	c->names->depth--;
 	return text ? text : "";
+}
+
+const char *names_text(struct chunk *c, uint64_t type, int64_t key)
+{
+	const char *text = known_text(c, type, key);
+
+	return text ? text : new_text(c, type, key);
 }
 
 const char *names_string(struct chunk *c, const struct wire_string *s, struct text_room *room)

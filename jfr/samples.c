@@ -226,8 +226,7 @@ static int take(void *ctx, const struct moment *m)
 
 	if (!m->is_sample)
 		return 0;
-	for (unsigned int i = 0; i < N_COLUMNS; i++)
-		s->used |= m->values[i] ? 1u << i : 0;
+	s->used |= m->used;
 	if (m->stack)
 		stack = stack_of(s, m->stack);
 	else
