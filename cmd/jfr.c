@@ -11,6 +11,7 @@
 #include "cmd/jfr_paths.h"
 #include "cmd/jfr_time.h"
 #include "cmd/jfr_watch.h"
+#include "cmd/jfr_whose.h"
 #include "cmd/output.h"
 #include "cmd/show.h"
 #include "cmd/verb.h"
@@ -55,11 +56,12 @@ static int set_time(const char *text, int64_t start_ns, int64_t *ns)
 	return is_from_start && !start_ns; /* 1: the start has to be known */
 }
 
-/* The start of the first chunk, which --from and --to may count from. */
-static void learn_start(void *ctx, struct chunk *chunk)
+/* The start of the first chunk, which --from and --to may count from, and whose each chunk is. */
+static void begin_chunk(void *ctx, struct chunk *chunk)
 {
 	struct jfr_run *run = ctx;
 
+	jfr_set_whose(&run->interpreter.facts, run->path, run->lines, run->samples);
 	if (run->start_ns)
 		return;
 	run->start_ns = chunk->header.start_ns;
@@ -148,6 +150,8 @@ static int read_recording(struct jfr_run *run, struct unpack_part *part, bool is
 	err = add_file(run, part, &file);
 	if (err)
 		return err;
+	run->interpreter.facts = (struct jvm_facts){ 0 };
+	run->interpreter.settings = (struct settings){ 0 };
 	if (part->fd >= 0)
 		err = recording_read(part->fd, &visitor, &run->seen, &file->report);
 	if (part->err)
@@ -164,6 +168,7 @@ static int read_path(struct jfr_run *run, const struct jfr_path *path)
 	struct unpack_part part;
 	int err = u ? 0 : -ENOMEM;
 
+	run->path = path->path;
 	while (!err && unpack_next(u, &part)) {
 		err = read_recording(run, &part, path->is_found);
 		unpack_part_deinit(&part);
@@ -201,13 +206,14 @@ static int run_init(struct jfr_run *run, struct plan *plan)
 	if (err)
 		return err;
 	add_sink(run,
-		 (struct moment_sink){ .ctx = run, .wants = wants_nothing, .begin = learn_start });
+		 (struct moment_sink){ .ctx = run, .wants = wants_nothing, .begin = begin_chunk });
 	add_sink(run, summary_sink(&run->summary));
 	if (run->samples)
 		add_sink(run, samples_sink(run->samples));
 	if (plan->has_lines)
 		add_sink(run, event_lines_sink(&plan->lines));
 	run->interpreter.is_ordered = plan->has_lines;
+	run->lines = plan->has_lines ? &plan->lines : NULL;
 	return 0;
 }
 

@@ -11,6 +11,7 @@
 #include "jfr/summary.h"
 
 struct options;
+struct event_lines;
 struct profile;
 
 struct jfr_file {   /* that has chunks, or should have */
@@ -25,6 +26,8 @@ struct jfr_run {
 	struct summary summary;
 	struct profile *profile;
 	struct samples *samples;
+	struct event_lines *lines; /* NULL: none are written */
+	const char *path;	   /* of the file that is read */
 	struct seen_chunks seen;
 	struct jfr_file *files;
 	size_t n_files, files_cap;

@@ -274,19 +274,51 @@ static int walk_part(struct walk *w)
 	return visit_wanted(w, &p, went);
 }
 
-int chunk_walk(struct chunk *c, struct event_types *types, uint64_t from, uint64_t to)
+static struct walk *walk_new(struct chunk *c, struct event_types *types, uint64_t from, uint64_t to)
 {
-	SCOPED(free) struct walk *w = malloc(sizeof(*w));
-	int err = 0;
+	struct walk *w = malloc(sizeof(*w));
 
 	if (!w)
-		return -ENOMEM;
+		return NULL;
 	w->c = c;
 	w->types = types;
 	w->visitor = event_types_visitor(types);
 	w->at = from;
 	w->to = to;
 	w->mark = 0;
+	w->n_wanted = 0;
+	return w;
+}
+
+int chunk_preview(struct chunk *c, struct event_types *types)
+{
+	SCOPED(free) struct walk *w = walk_new(c, types, CHUNK_HEADER_LEN, c->loaded_to);
+	struct part p = { .at = CHUNK_HEADER_LEN, .limit = c->loaded_to };
+	bool is_sound;
+	size_t len;
+	int err;
+
+	if (!w)
+		return -ENOMEM;
+	err = window_read(c->window, c->at + p.at, HEAD_MAX, &p.start, &len);
+	if (err || p.limit <= p.at)
+		return err;
+	p.end = p.start + (len < p.limit - p.at ? len : p.limit - p.at);
+	uncount(w, &p, 0, collect(w, &p, &is_sound));
+	for (size_t i = 0; i < w->n_wanted && !err; i++) {
+		err = visit(w, &w->wanted[i]);
+		err = err == -EBADMSG ? 0 : err;
+	}
+	return err;
+}
+
+int chunk_walk(struct chunk *c, struct event_types *types, uint64_t from, uint64_t to)
+{
+	SCOPED(free) struct walk *w = walk_new(c, types, from, to);
+	int err = 0;
+
+	if (!w)
+		return -ENOMEM;
 	while (!err && w->at < to)
 		err = hurry_is_on() ? -EINTR : walk_part(w);
 	return err == -ENODATA ? 0 : err;

@@ -114,6 +114,17 @@ static void take_datadog_setting(struct interpreter *in, const struct moment *m)
 		in->settings.datadog_wall_ns = wall_ms * 1000000;
 }
 
+/* What the interpreter itself needs to know. */
+static void take_own(struct interpreter *in, const struct binding *b, const struct moment *m)
+{
+	if (b->use == USE_SETTING)
+		take_setting(in, m);
+	if (b->use == USE_DATADOG_SETTING)
+		take_datadog_setting(in, m);
+	if (b->use == USE_FACT)
+		jvm_facts_take(&in->facts, m);
+}
+
 static bool is_in_range(struct interpreter *in, const struct moment *m)
 {
 	char id[24];
@@ -242,12 +253,7 @@ static int visit(void *ctx, struct chunk *chunk, const struct event *e)
 	err = moment_read(b->reader, chunk, e, &in->settings, &m);
 	if (err)
 		return err;
-	if (b->use == USE_SETTING)
-		take_setting(in, &m);
-	if (b->use == USE_DATADOG_SETTING)
-		take_datadog_setting(in, &m);
-	if (b->use == USE_FACT)
-		jvm_facts_take(&in->facts, &m);
+	take_own(in, b, &m);
 	if (b->use == USE_SPAN)
 		err = take_span(in, &m);
 	if (err || !is_for_sinks(in, b))
@@ -255,18 +261,69 @@ static int visit(void *ctx, struct chunk *chunk, const struct event *e)
 	return in->is_waiting ? wait_for_order(in, chunk, e) : tell(in, b, &m);
 }
 
+static void *bind_preview(void *ctx, struct metadata *m, const struct jfr_type *type)
+{
+	struct binding *b;
+	int err;
+
+	(void)ctx, (void)m;
+	if (use_of(type->name) == USE_SINKS || use_of(type->name) == USE_SPAN)
+		return NULL;
+	b = calloc(1, sizeof(*b));
+	if (!b)
+		return NULL;
+	b->use = use_of(type->name);
+	b->reader = moment_reader_new(type, &err);
+	if (b->reader)
+		return b;
+	free(b);
+	return NULL;
+}
+
+static int visit_preview(void *ctx, struct chunk *chunk, const struct event *e)
+{
+	const struct binding *b = e->type->binding;
+	struct interpreter *in = ctx;
+	struct moment m;
+	int err = moment_read(b->reader, chunk, e, &in->settings, &m);
+
+	if (!err)
+		take_own(in, b, &m);
+	return err;
+}
+
+/* What the weight of the first samples depends on, and whose they are, may come behind them. */
+static int preview(struct interpreter *in, struct chunk *chunk)
+{
+	if (in->previewed && event_types_metadata(in->previewed) != chunk->metadata) {
+		event_types_free(in->previewed);
+		in->previewed = NULL;
+	}
+	in->preview_visitor = (struct event_visitor){
+		.ctx = in, .bind = bind_preview, .unbind = unbind, .event = visit_preview
+	};
+	if (!in->previewed)
+		in->previewed = event_types_new(chunk->metadata, &in->preview_visitor);
+	return in->previewed ? chunk_preview(chunk, in->previewed) : -ENOMEM;
+}
+
 static int begin(void *ctx, struct chunk *chunk)
 {
 	struct interpreter *in = ctx;
+	int err = 0;
 
 	in->settings.is_async_profiler = metadata_by_name(chunk->metadata, "profiler.Log") != NULL;
 	in->is_waiting = in->is_ordered || metadata_by_name(chunk->metadata, scope_type);
 	event_order_clear(&in->order);
 	spans_clear(&in->spans);
+	if (in->chunk_ns != chunk->header.start_ns || in->chunk_ticks != chunk->header.start_ticks)
+		err = preview(in, chunk);
+	in->chunk_ns = chunk->header.start_ns;
+	in->chunk_ticks = chunk->header.start_ticks;
 	for (unsigned int i = 0; i < in->n_sinks; i++)
 		if (in->sinks[i].begin)
 			in->sinks[i].begin(in->sinks[i].ctx, chunk);
-	return 0;
+	return err;
 }
 
 static int end(void *ctx, struct chunk *chunk, struct event_types *types)
@@ -282,6 +339,7 @@ static int end(void *ctx, struct chunk *chunk, struct event_types *types)
 
 void interpreter_deinit(struct interpreter *in)
 {
+	event_types_free(in->previewed);
 	event_order_deinit(&in->order);
 	spans_deinit(&in->spans);
 }

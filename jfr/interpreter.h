@@ -26,7 +26,8 @@ struct moment_sink {
 	/* Does it want events of this type? NULL: those of the groups asked for. */
 	bool (*wants)(void *ctx, const struct event_row *row);
 	int (*take)(void *ctx, const struct moment *m); /* 0, or what ends the reading */
-	void (*begin)(void *ctx, struct chunk *chunk);	/* another chunk; NULL is fine */
+	/* Another chunk, of which settings and facts are known; NULL is fine. */
+	void (*begin)(void *ctx, struct chunk *chunk);
 	void (*end)(void *ctx, struct chunk *chunk, struct event_types *types); /* and its end */
 };
 
@@ -41,7 +42,10 @@ struct interpreter {
 	struct settings settings;
 	struct jvm_facts facts;
 	uint64_t n_left_out; /* moments that from, to and thread do not want */
+	struct event_visitor preview_visitor;
+	struct event_types *previewed; /* of the newest metadata: settings and facts only */
 	/* of the chunk that is being read */
+	int64_t chunk_ns, chunk_ticks; /* where it starts */
 	bool is_waiting; /* its events are kept until their order, or their spans, are known */
 	struct event_order order;
 	struct spans spans;
