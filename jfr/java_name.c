@@ -29,7 +29,11 @@ static const char *primitive(char letter)
 	}
 }
 
-/* How much of a name stands before the address and the number of a hidden class. */
+#define LAMBDA_LEN 8 /* of "$$Lambda" */
+
+/* How much of a name stands before the address and the number of a hidden class: "Load$$Lambda" of
+   "Load$$Lambda$103+0x7f9b/268" (JDK 17), "Load$$Lambda$76/268" (8, 11) and "Load$$Lambda/0x3304"
+   (21 and later). */
 static size_t without_address(const char *name, size_t len)
 {
 	static const char digits[] = "0123456789abcdefABCDEFx";
@@ -47,9 +51,9 @@ static size_t without_address(const char *name, size_t len)
 	    strspn(plus + 1, digits) >= end - (size_t)(plus + 1 - name))
 		end = (size_t)(plus - name);
 	plus = memrchr(name, '$', end);
-	if (plus && plus > name && plus + 1 < name + end && /* $$Lambda$103 */
-	    strspn(plus + 1, "0123456789") >= end - (size_t)(plus + 1 - name) &&
-	    end < (size_t)(slash - name))
+	if (plus && plus - name >= LAMBDA_LEN &&
+	    !memcmp(plus - LAMBDA_LEN, "$$Lambda", LAMBDA_LEN) &&
+	    strspn(plus + 1, "0123456789") >= end - (size_t)(plus + 1 - name))
 		end = (size_t)(plus - name);
 	return end;
 }
