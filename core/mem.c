@@ -207,7 +207,7 @@ static int core_load(struct core_mem *core, const char *path)
 
 struct mem *mem_core(const char *path, int *err)
 {
-	static const struct mem_ops ops = { core_read, core_free };
+	static const struct mem_ops ops = { .read = core_read, .free = core_free };
 	struct core_mem *core = calloc(1, sizeof(*core));
 	int failed;
 
@@ -244,7 +244,7 @@ static void array_free(struct mem *m)
 
 struct mem *mem_array(uint64_t addr, const void *bytes, size_t len)
 {
-	static const struct mem_ops ops = { array_read, array_free };
+	static const struct mem_ops ops = { .read = array_read, .free = array_free };
 	struct array_mem *a = calloc(1, sizeof(*a));
 
 	if (!a)

@@ -15,11 +15,21 @@
 
 struct mem;
 
+/* A place that is to be read. err: as read() says, once it was. */
+struct mem_place {
+	uint64_t addr;
+	size_t len;
+	void *buf;
+	int err;
+};
+
 struct mem_ops {
 	/* All len bytes, or -EFAULT (not readable), -ESRCH (the process went away), -ETIMEDOUT (it
 	   keeps us waiting: mem_live()). */
 	int (*read)(struct mem *m, uint64_t addr, void *buf, size_t len);
 	void (*free)(struct mem *m);
+	/* Several at once, each for itself; NULL: one after the other. */
+	void (*read_many)(struct mem *m, struct mem_place *places, size_t n);
 };
 
 struct mem {
@@ -57,6 +67,14 @@ void mem_free(struct mem *m);
 static inline int mem_read(struct mem *m, uint64_t addr, void *buf, size_t len)
 {
 	return m->ops->read(m, addr, buf, len);
+}
+
+static inline void mem_read_many(struct mem *m, struct mem_place *places, size_t n)
+{
+	if (m->ops->read_many)
+		m->ops->read_many(m, places, n);
+	for (size_t i = 0; i < n && !m->ops->read_many; i++)
+		places[i].err = mem_read(m, places[i].addr, places[i].buf, places[i].len);
 }
 
 #endif

@@ -11,9 +11,8 @@
 /* No mapping begins or ends inside of one, so it can be read as a whole or not at all. */
 #define PAGE 4096
 #define FIRST_SLOTS 64
-#define BLOCK 4 /* pages that are read ahead, aligned; a power of two */
-#define RUN 16	/* pages that are read again at once, with gaps of at most so many between them: */
-#define MAX_GAP 2
+#define BLOCK 4	   /* pages that are read ahead, aligned; a power of two */
+#define AT_ONCE 16 /* pages that are asked for together */
 
 struct page {
 	uint64_t number;
@@ -34,7 +33,9 @@ struct cache_mem {
 	uint64_t reads_left;
 	struct page *last;
 	bool reads_ahead;
-	uint8_t block[RUN * PAGE];
+	uint64_t *wanted; /* page numbers, some twice or there already */
+	size_t n_wanted, cap_wanted;
+	uint8_t block[BLOCK * PAGE];
 };
 
 /* In time that goes by the pages it holds, not by those it once held. */
@@ -194,64 +195,73 @@ static void cache_free(struct mem *m)
 		free(c->pages[i]);
 	free(c->pages);
 	free(c->slots);
+	free(c->wanted);
 	free(c);
 }
 
-static int by_number(const void *a, const void *b)
+void mem_cache_want(struct mem *cache, uint64_t addr, size_t len)
 {
-	const uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
+	struct cache_mem *c = (struct cache_mem *)cache;
+	uint64_t last = len - 1 <= UINT64_MAX - addr ? addr + len - 1 : UINT64_MAX;
 
-	return x < y ? -1 : x > y;
-}
-
-/* How many of the sorted numbers, from the first on, are near enough to be read at once. */
-static size_t run_of(const uint64_t *numbers, size_t n)
-{
-	size_t i = 1;
-
-	while (i < n && numbers[i] - numbers[i - 1] <= MAX_GAP + 1 && numbers[i] - numbers[0] < RUN)
-		i++;
-	return i;
-}
-
-/* Pages that cannot be read all together are left out: each is read when it is asked for. */
-static void read_run(struct cache_mem *c, const uint64_t *numbers, size_t n)
-{
-	size_t len = (size_t)(numbers[n - 1] - numbers[0] + 1) * PAGE;
-
-	if (!c->reads_left)
-		return;
-	c->reads_left--;
-	if (mem_read(c->under, numbers[0] * PAGE, c->block, len))
-		return;
-	for (size_t i = 0; i < n; i++) {
-		struct page *page = add_page(c, numbers[i]);
-
-		if (page)
-			memcpy(page->bytes, c->block + (numbers[i] - numbers[0]) * PAGE, PAGE);
+	for (uint64_t number = addr / PAGE; len && number <= last / PAGE; number++) {
+		/* Most are those that were wanted just now. */
+		if (c->n_wanted && c->wanted[c->n_wanted - 1] == number)
+			continue;
+		if (c->n_wanted >= c->max || ARRAY_RESERVE(c->wanted, c->cap_wanted, c->n_wanted))
+			return;
+		c->wanted[c->n_wanted++] = number;
 	}
+}
+
+/* One that is wanted and not there gets its place; NULL: there is nothing to read. */
+static struct page *begin_page(struct cache_mem *c, uint64_t number)
+{
+	struct page *page;
+
+	if (!c->reads_left || c->slots[slot_of(c, number)])
+		return NULL;
+	page = add_page(c, number);
+	c->reads_left -= page != NULL;
+	return page;
+}
+
+void mem_cache_fetch(struct mem *cache)
+{
+	struct cache_mem *c = (struct cache_mem *)cache;
+	struct mem_place places[AT_ONCE];
+	struct page *pages[AT_ONCE];
+
+	if (c->n + c->n_wanted > c->max)
+		mem_cache_forget(cache);
+	for (size_t i = 0; i < c->n_wanted;) {
+		size_t n = 0;
+
+		for (; i < c->n_wanted && n < AT_ONCE; i++) {
+			pages[n] = begin_page(c, c->wanted[i]);
+			if (!pages[n])
+				continue;
+			places[n] =
+				(struct mem_place){ c->wanted[i] * PAGE, PAGE, pages[n]->bytes, 0 };
+			n++;
+		}
+		mem_read_many(c->under, places, n);
+		for (size_t k = 0; k < n; k++)
+			pages[k]->err = places[k].err;
+	}
+	c->n_wanted = 0;
 }
 
 void mem_cache_refresh(struct mem *cache)
 {
 	struct cache_mem *c = (struct cache_mem *)cache;
-	uint64_t *numbers = malloc((c->n + 1) * sizeof(*numbers));
-	size_t n = 0;
 
-	for (size_t i = 0; i < c->n && numbers; i++)
+	c->n_wanted = 0;
+	for (size_t i = 0; i < c->n; i++)
 		if (!c->pages[i]->err)
-			numbers[n++] = c->pages[i]->number;
+			mem_cache_want(cache, c->pages[i]->number * PAGE, 1);
 	mem_cache_forget(cache);
-	if (n)
-		qsort(numbers, n, sizeof(*numbers), by_number);
-	for (size_t i = 0; i < n;) {
-		size_t len = run_of(numbers + i, n - i);
-
-		if (len > 1) /* one alone may not be asked for */
-			read_run(c, numbers + i, len);
-		i += len;
-	}
-	free(numbers);
+	mem_cache_fetch(cache);
 }
 
 void mem_cache_read_ahead(struct mem *cache, bool is_wanted)
@@ -263,7 +273,7 @@ void mem_cache_read_ahead(struct mem *cache, bool is_wanted)
 
 struct mem *mem_cache_new(struct mem *under, size_t max_bytes, uint64_t max_reads)
 {
-	static const struct mem_ops ops = { cache_read, cache_free };
+	static const struct mem_ops ops = { .read = cache_read, .free = cache_free };
 	struct cache_mem *c = calloc(1, sizeof(*c));
 
 	if (!c)

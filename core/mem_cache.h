@@ -15,9 +15,13 @@
    pages in all; whoever asks for more gets -E2BIG. NULL: no memory. */
 struct mem *mem_cache_new(struct mem *under, size_t max_bytes, uint64_t max_reads);
 void mem_cache_forget(struct mem *cache);
-/* Makes everything new as well, by reading again what it holds: pages that lie side by side at
-   once, which counts as one. For those who will ask for much of the same. */
+/* Makes everything new as well, by reading again what it holds, many pages at a time. For those who
+   will ask for much of the same. */
 void mem_cache_refresh(struct mem *cache);
+/* These bytes will be asked for; and now: reads all that will be and is not there, many pages at a
+   time. */
+void mem_cache_want(struct mem *cache, uint64_t addr, size_t len);
+void mem_cache_fetch(struct mem *cache);
 /* From now on it reads some pages that lie side by side at once, and counts that as one; or not any
    more. Each reading costs more than the bytes, unless there are very many. */
 void mem_cache_read_ahead(struct mem *cache, bool is_wanted);

@@ -99,7 +99,8 @@ static int reader_for(const struct live_mem *live)
 	return err;
 }
 
-static int ask(struct live_mem *live, uint64_t addr, void *buf, size_t len)
+/* As mem_reader_read(). */
+static int ask(struct live_mem *live, struct mem_place *places, size_t n)
 {
 	uint64_t start = clock_ns(CLOCK_MONOTONIC), waited = 0;
 	int err;
@@ -109,7 +110,7 @@ static int ask(struct live_mem *live, uint64_t addr, void *buf, size_t len)
 		return -ETIMEDOUT;
 	err = reader_for(live);
 	if (!err)
-		err = mem_reader_read(&reader.process, addr, buf, len, &waited);
+		err = mem_reader_read(&reader.process, places, n, &waited);
 	/* What the machine's load takes of the way there and back is not the target's. */
 	if (err == -ETIMEDOUT)
 		waited = clock_ns(CLOCK_MONOTONIC) - start;
@@ -142,15 +143,45 @@ static int live_read(struct mem *m, uint64_t addr, void *buf, size_t len)
 		return -EFAULT;
 	while (len) {
 		size_t part = len < MEM_READER_MAX ? len : MEM_READER_MAX;
-		int err = ask(live, addr, to, part);
+		struct mem_place place = { addr, part, to, 0 };
+		int err = ask(live, &place, 1);
 
-		if (err)
-			return err;
+		if (err || place.err)
+			return err ? err : place.err;
 		addr += part;
 		to += part;
 		len -= part;
 	}
 	return 0;
+}
+
+/* How many from the first on fit one answer. */
+static size_t places_at_once(const struct mem_place *places, size_t n)
+{
+	size_t i = 0, len = 0;
+
+	while (i < n && i < MEM_READER_PLACES && places[i].len <= MEM_READER_MAX - len &&
+	       places[i].addr <= INT64_MAX && places[i].len <= INT64_MAX - places[i].addr)
+		len += places[i++].len;
+	return i;
+}
+
+static void live_read_many(struct mem *m, struct mem_place *places, size_t n)
+{
+	struct live_mem *live = (struct live_mem *)m;
+
+	for (size_t i = 0; i < n;) {
+		size_t some = live->fd < 0 ? 0 : places_at_once(places + i, n - i);
+		int err = some ? ask(live, places + i, some) : 0;
+
+		if (!some) { /* what cannot be, and what is too long */
+			places[i].err = live_read(m, places[i].addr, places[i].buf, places[i].len);
+			some = 1;
+		}
+		for (size_t k = i; err && k < i + some; k++)
+			places[k].err = err;
+		i += some;
+	}
 }
 
 static void live_free(struct mem *m)
@@ -164,7 +195,7 @@ static void live_free(struct mem *m)
 
 struct mem *mem_live(pid_t pid, struct mem_patience *patience)
 {
-	static const struct mem_ops ops = { live_read, live_free };
+	static const struct mem_ops ops = { live_read, live_free, live_read_many };
 	struct live_mem *live = calloc(1, sizeof(*live));
 	char path[32];
 

@@ -15,17 +15,21 @@
 #include <unistd.h>
 
 #include "core/clock.h"
+#include "core/mem.h"
 
 #define READER_NICE (-15) /* as live sampling has; where it is allowed */
 
-/* A message without a descriptor asks for bytes, one with it hands it over. */
+/* A message without a descriptor asks for bytes, as many questions as are in it; one with it hands
+   it over. */
 struct question {
 	uint64_t addr, len;
 };
 
+/* Then the bytes of all, one after the other; what they are where there is an error says nothing.
+ */
 struct answer {
-	int64_t err;
 	uint64_t took_ns;
+	int32_t errs[MEM_READER_PLACES];
 };
 
 /* How often a reader that is not stuck, but has to wait for a CPU, is given its time again. */
@@ -66,6 +70,23 @@ union control {
 	char bytes[CMSG_SPACE(sizeof(int))];
 };
 
+/* All that is asked for into data; how many bytes. */
+static size_t read_all(int mem, const struct question *qs, size_t n, uint8_t *data,
+		       struct answer *a)
+{
+	uint64_t start = clock_ns(CLOCK_MONOTONIC);
+	size_t used = 0;
+
+	for (size_t i = 0; i < n; i++) {
+		if (qs[i].len > MEM_READER_MAX - used)
+			_exit(1);
+		a->errs[i] = read_fully(mem, qs[i].addr, data + used, qs[i].len);
+		used += qs[i].len;
+	}
+	a->took_ns = clock_ns(CLOCK_MONOTONIC) - start;
+	return used;
+}
+
 /* Calls nothing that could find a lock held in the program it was forked from. */
 static void serve(int socket)
 {
@@ -73,14 +94,14 @@ static void serve(int socket)
 	int mem = -1;
 
 	for (;;) {
-		struct question q = { 0 };
-		struct iovec iov = { &q, sizeof(q) };
+		struct question qs[MEM_READER_PLACES];
+		struct iovec iov = { qs, sizeof(qs) };
 		union control control;
 		struct msghdr m = { .msg_iov = &iov,
 				    .msg_iovlen = 1,
 				    .msg_control = &control,
 				    .msg_controllen = sizeof(control) };
-		struct answer a;
+		struct answer a = { 0 };
 		struct iovec out[2] = { { &a, sizeof(a) }, { data, 0 } };
 		ssize_t n = recvmsg(socket, &m, MSG_CMSG_CLOEXEC);
 		int fd = n > 0 ? descriptor_in(&m) : -1;
@@ -93,10 +114,7 @@ static void serve(int socket)
 			mem = fd;
 			continue;
 		}
-		a.took_ns = clock_ns(CLOCK_MONOTONIC);
-		a.err = q.len > sizeof(data) ? -E2BIG : read_fully(mem, q.addr, data, q.len);
-		a.took_ns = clock_ns(CLOCK_MONOTONIC) - a.took_ns;
-		out[1].iov_len = a.err ? 0 : q.len;
+		out[1].iov_len = read_all(mem, qs, (size_t)n / sizeof(*qs), data, &a);
 		if (writev(socket, out, 2) < 0)
 			_exit(0);
 	}
@@ -178,14 +196,14 @@ static bool is_ready(pid_t pid)
 }
 
 /* The length of the answer. A signal begins the timeout anew, but only before the time is up. */
-static ssize_t receive(struct mem_reader *r, struct iovec in[2])
+static ssize_t receive(struct mem_reader *r, struct iovec *in, size_t n_in)
 {
 	uint64_t start = clock_ns(CLOCK_MONOTONIC);
 	int patience = MAX_PATIENCE;
 	ssize_t n;
 
 	for (;;) {
-		n = readv(r->fd, in, 2);
+		n = readv(r->fd, in, (int)n_in);
 		if (n >= 0)
 			return n;
 		if (errno == EAGAIN && (!patience-- || !is_ready(r->pid)))
@@ -200,26 +218,34 @@ static ssize_t receive(struct mem_reader *r, struct iovec in[2])
 			break;
 	}
 	/* It may have come while we looked. */
-	n = recvmsg(r->fd, &(struct msghdr){ .msg_iov = in, .msg_iovlen = 2 }, MSG_DONTWAIT);
+	n = recvmsg(r->fd, &(struct msghdr){ .msg_iov = in, .msg_iovlen = n_in }, MSG_DONTWAIT);
 	return n >= 0 ? n : -ETIMEDOUT;
 }
 
-int mem_reader_read(struct mem_reader *r, uint64_t addr, void *buf, size_t len, uint64_t *took_ns)
+int mem_reader_read(struct mem_reader *r, struct mem_place *places, size_t n, uint64_t *took_ns)
 {
-	struct question q = { addr, len };
+	struct question qs[MEM_READER_PLACES];
 	struct answer a;
-	struct iovec in[2] = { { &a, sizeof(a) }, { buf, len } };
-	ssize_t n;
+	struct iovec in[1 + MEM_READER_PLACES] = { { &a, sizeof(a) } };
+	size_t len = sizeof(a);
+	ssize_t got;
 
-	if (send(r->fd, &q, sizeof(q), MSG_NOSIGNAL | MSG_DONTWAIT) < 0)
+	for (size_t i = 0; i < n; i++) {
+		qs[i] = (struct question){ places[i].addr, places[i].len };
+		in[1 + i] = (struct iovec){ places[i].buf, places[i].len };
+		len += places[i].len;
+	}
+	if (send(r->fd, qs, n * sizeof(*qs), MSG_NOSIGNAL | MSG_DONTWAIT) < 0)
 		return -EPIPE;
-	n = receive(r, in);
-	if (n == -ETIMEDOUT)
+	got = receive(r, in, 1 + n);
+	if (got == -ETIMEDOUT)
 		return -ETIMEDOUT;
-	if (n < (ssize_t)sizeof(a) || (!a.err && (size_t)n != sizeof(a) + len))
+	if (got != (ssize_t)len)
 		return -EPIPE;
+	for (size_t i = 0; i < n; i++)
+		places[i].err = a.errs[i];
 	*took_ns = a.took_ns;
-	return (int)a.err;
+	return 0;
 }
 
 void mem_reader_stop(struct mem_reader *r, bool is_stuck)

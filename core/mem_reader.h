@@ -13,6 +13,9 @@
 #include <sys/types.h>
 
 #define MEM_READER_MAX (64u << 10) /* bytes of one answer */
+#define MEM_READER_PLACES 16	   /* in it; going there and back costs more than reading one */
+
+struct mem_place;
 
 struct mem_reader {
 	pid_t pid; /* 0: there is none */
@@ -25,11 +28,12 @@ int mem_reader_start(struct mem_reader *r, uint64_t timeout_ns);
 /* Hands over the descriptor that it reads from until the next one. */
 int mem_reader_open(struct mem_reader *r, int mem_fd);
 /*
- * At most MEM_READER_MAX bytes; *took_ns: how long the reading itself took, of an answer. 0,
- * -EFAULT, -ESRCH; -ETIMEDOUT: no answer in time, and -EPIPE: it is gone. After these two it has to
- * be stopped.
+ * At most MEM_READER_PLACES places, with at most MEM_READER_MAX bytes together; of each is said
+ * whether it could be read: 0, -EFAULT, -ESRCH. *took_ns: how long the reading itself took, of an
+ * answer. 0; -ETIMEDOUT: no answer in time, and -EPIPE: it is gone. After these two it has to be
+ * stopped.
  */
-int mem_reader_read(struct mem_reader *r, uint64_t addr, void *buf, size_t len, uint64_t *took_ns);
+int mem_reader_read(struct mem_reader *r, struct mem_place *places, size_t n, uint64_t *took_ns);
 /* Kills it. is_stuck: its end, which may never come, is the caller's to wait for. */
 void mem_reader_stop(struct mem_reader *r, bool is_stuck);
 

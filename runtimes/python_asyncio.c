@@ -140,7 +140,7 @@ static bool str_label(struct copied_name *name, struct python_heap *h, char *out
 bool python_task_label(const struct wire_python_task *task, const struct python_layout *l,
 		       const struct python_name_types *types, char out[PYTHON_TASK_LABEL_MAX])
 {
-	static const struct mem_ops ops = { name_read, name_free };
+	static const struct mem_ops ops = { .read = name_read, .free = name_free };
 	struct copied_name name = { .mem = { &ops }, .addr = task->addr, .len = task->len };
 	struct python_heap h = { .mem = &name.mem, .layout = l, .n_left = WIRE_TASK_NAME_MAX };
 	uint64_t type, number;

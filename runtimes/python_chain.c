@@ -156,6 +156,13 @@ static uint64_t unwrapped(struct python_heap *h, uint64_t object)
 	return object;
 }
 
+uint64_t python_chain_next(struct python_heap *h, uint64_t generator)
+{
+	struct generator g;
+
+	return generator_read(h, generator, &g) && g.doing == AWAITING ? awaited(h, &g) : 0;
+}
+
 static void set_leaf(struct python_heap *h, struct python_await_chain *c, uint64_t object)
 {
 	enum python_kind kind = python_kind(h, object);

@@ -33,6 +33,8 @@ struct python_await_chain {
 
 void python_chain_read(struct python_heap *h, uint64_t coroutine, struct python_await_chain *out);
 
+/* What a suspended generator awaits; 0: nothing. */
+uint64_t python_chain_next(struct python_heap *h, uint64_t generator);
 /* The frame of a generator of any kind, where it is; 0: it has none (any more). */
 uint64_t python_generator_frame(struct python_heap *h, uint64_t generator);
 /* A local variable of a frame, parameters first; 0 is `self` in methods. */

@@ -28,7 +28,7 @@ static void copy_free(struct mem *m)
 
 void python_copy_init(struct python_copy *c, const struct wire_python_code *code)
 {
-	static const struct mem_ops ops = { copy_read, copy_free };
+	static const struct mem_ops ops = { .read = copy_read, .free = copy_free };
 
 	*c = (struct python_copy){ { &ops }, code };
 }

@@ -30,9 +30,15 @@ static void read_pure(struct python_heap *h, uint64_t task, struct python_task_h
 {
 	head->coro = python_attribute(h, task, "_coro");
 	head->waiter = if_future(h, python_attribute(h, task, "_fut_waiter"));
-	head->loop = python_attribute(h, task, "_loop");
 	head->name = python_attribute(h, task, "_name");
 	head->context = python_attribute(h, task, "_context");
+}
+
+uint64_t python_task_loop(struct python_heap *h, uint64_t task)
+{
+	if (python_kind_is_pure(python_kind(h, task)))
+		return python_attribute(h, task, "_loop");
+	return python_field(h, task, PYTHON_FUTURE_LOOP);
 }
 
 struct python_task_head python_task_head(struct python_heap *h, uint64_t task)
@@ -44,10 +50,10 @@ struct python_task_head python_task_head(struct python_heap *h, uint64_t task)
 	} else {
 		head.coro = python_word(h, task + h->at.task.coro);
 		head.waiter = python_word(h, task + h->at.task.waiter);
-		head.loop = python_field(h, task, PYTHON_FUTURE_LOOP);
 		head.context = python_word(h, task + h->at.task.context);
 		head.name = h->at.task.name ? python_word(h, task + h->at.task.name) : 0;
 	}
+	head.loop = python_task_loop(h, task);
 	head.is_done = is_done(h, task);
 	head.is_woken =
 		python_kind_is_future(python_kind(h, head.waiter)) && is_done(h, head.waiter);

@@ -11,6 +11,8 @@ struct python_task_head {
 	bool is_woken; /* what it waits for is done, it only was not executed yet */
 };
 
+/* Only its loop: what the rest of it refers to is not read. */
+uint64_t python_task_loop(struct python_heap *h, uint64_t task);
 struct python_task_head python_task_head(struct python_heap *h, uint64_t task);
 /* Its name, to be freed; NULL: it has none, or it cannot be read. */
 char *python_task_name(struct python_heap *h, uint64_t name);

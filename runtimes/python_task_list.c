@@ -4,7 +4,9 @@
 #include <string.h>
 
 #include "core/intern.h"
+#include "runtimes/python_ahead.h"
 #include "runtimes/python_dict.h"
+#include "runtimes/python_task_head.h"
 
 #define MAX_LOOPS 256 /* asked which thread runs them, for each thread */
 #define HOLDER_PID 24 /* in what holds the running loop to 3.11 */
@@ -67,9 +69,12 @@ bool python_tasks_of_interp(struct python_heap *h, uint64_t interp, uint64_t mod
 		return !is_full(tasks);
 	for (size_t i = 0; i < sizeof(weak) / sizeof(*weak); i++) {
 		uint64_t set = python_dict_get(h, module, weak[i]);
+		uint64_t data = set ? python_attribute(h, set, "data") : 0;
 
-		if (set)
-			python_set_each(h, python_attribute(h, set, "data"), collect_reference, &c);
+		if (!data)
+			continue;
+		python_ahead_references(h, data);
+		python_set_each(h, data, collect_reference, &c);
 	}
 	python_set_each(h, python_dict_get(h, module, "_eager_tasks"), collect_task, &c);
 	return !is_full(tasks);
@@ -82,6 +87,18 @@ bool python_tasks_of_thread(struct python_heap *h, uint64_t thread, struct inter
 	if (h->at.thread.tasks)
 		collect_nodes(&c, thread + h->at.thread.tasks);
 	return !is_full(tasks);
+}
+
+void python_tasks_loops(struct python_heap *h, const struct intern *tasks, struct intern *loops)
+{
+	for (uint32_t i = 1; i <= intern_count(tasks); i++) {
+		uint64_t addr, loop;
+
+		memcpy(&addr, intern_get(tasks, i, NULL), sizeof(addr));
+		loop = python_task_loop(h, addr);
+		if (loop)
+			intern_add(loops, &loop, sizeof(loop));
+	}
 }
 
 static bool is_known(const struct intern *known, uint64_t loop)

@@ -14,6 +14,9 @@ bool python_tasks_of_interp(struct python_heap *h, uint64_t interp, uint64_t mod
 /* The same for those that a thread keeps itself, from 3.14 on. */
 bool python_tasks_of_thread(struct python_heap *h, uint64_t thread, struct intern *tasks);
 
+/* Adds the loop of each task, both as sets of 8-byte strings. */
+void python_tasks_loops(struct python_heap *h, const struct intern *tasks, struct intern *loops);
+
 /* Where to look for the loop that a thread runs. */
 struct python_loops {
 	const struct intern *known; /* loops of tasks, as a set of 8-byte strings */

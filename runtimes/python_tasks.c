@@ -9,6 +9,7 @@
 #include "core/intern.h"
 #include "core/mem_cache.h"
 #include "core/scoped.h"
+#include "runtimes/python_ahead.h"
 #include "runtimes/python_chain.h"
 #include "runtimes/python_task_head.h"
 
@@ -313,6 +314,7 @@ static int read_batch(struct reading *r, const uint64_t *addrs, size_t n)
 
 	r->n_batches++;
 	mem_cache_forget(r->heap->mem);
+	python_ahead_tasks(r->heap, addrs, n);
 	for (size_t i = 0; i < n; i++) {
 		int err = read_raw(r, addrs[i]);
 
@@ -378,6 +380,13 @@ static int check_apart(struct reading *r)
 	return err;
 }
 
+static int by_addr(const void *a, const void *b)
+{
+	uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
+
+	return x < y ? -1 : x > y;
+}
+
 int python_tasks_read(struct python_heap *h, const struct intern *addresses,
 		      struct python_functions *fs, struct python_tasks *out)
 {
@@ -388,6 +397,9 @@ int python_tasks_read(struct python_heap *h, const struct intern *addresses,
 
 	for (size_t i = 0; i < n && !err; i++)
 		memcpy(&addrs[i], intern_get(addresses, (uint32_t)i + 1, NULL), sizeof(*addrs));
+	/* Those of a batch share pages then. */
+	if (n && !err)
+		qsort(addrs, n, sizeof(*addrs), by_addr);
 	if (!err)
 		*r = (struct reading){ .heap = h, .functions = fs, .out = out };
 	for (int round = 0; n && round < ROUNDS && !err; round++) {
@@ -435,19 +447,6 @@ void python_tasks_deinit(struct python_tasks *ts)
 	free(ts->changed);
 	python_waiters_deinit(&ts->waiters);
 	*ts = (struct python_tasks){ 0 };
-}
-
-void python_tasks_loops(struct python_heap *h, const struct intern *addresses, struct intern *loops)
-{
-	for (uint32_t i = 1; i <= intern_count(addresses); i++) {
-		struct python_task_head head;
-		uint64_t addr;
-
-		memcpy(&addr, intern_get(addresses, i, NULL), sizeof(addr));
-		head = python_task_head(h, addr);
-		if (head.loop)
-			intern_add(loops, &head.loop, sizeof(head.loop));
-	}
 }
 
 /* "Lock.acquire" stays, "TaskGroup._aexit" is "TaskGroup"; what is private all over stays too. */

@@ -64,10 +64,6 @@ int python_tasks_read(struct python_heap *h, const struct intern *addresses,
 void python_tasks_keep(struct python_tasks *ts, const struct intern *addresses);
 void python_tasks_deinit(struct python_tasks *ts);
 
-/* Adds the loop of each task to a set of 8-byte strings. */
-void python_tasks_loops(struct python_heap *h, const struct intern *addresses,
-			struct intern *loops);
-
 #define PYTHON_REASON_MAX 128
 /* Why a task waits: "sleep", "Queue.get", "gather", "task", ...; "" when it does not. */
 const char *python_task_reason(const struct python_task *t, const struct python_functions *fs,

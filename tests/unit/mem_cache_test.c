@@ -19,7 +19,7 @@
 struct counted {
 	struct mem m;
 	uint8_t bytes[N_PAGES * PAGE];
-	int n_reads;
+	int n_reads, n_asked; /* pages; times that somebody asked */
 };
 
 static int counted_read(struct mem *m, uint64_t addr, void *buf, size_t len)
@@ -33,6 +33,15 @@ static int counted_read(struct mem *m, uint64_t addr, void *buf, size_t len)
 	return 0;
 }
 
+static void counted_read_many(struct mem *m, struct mem_place *places, size_t n)
+{
+	struct counted *c = (struct counted *)m;
+
+	for (size_t i = 0; i < n; i++)
+		places[i].err = counted_read(m, places[i].addr, places[i].buf, places[i].len);
+	c->n_asked++;
+}
+
 static void counted_free(struct mem *m)
 {
 	(void)m;
@@ -40,7 +49,9 @@ static void counted_free(struct mem *m)
 
 static void counted_init(struct counted *c)
 {
-	static const struct mem_ops ops = { counted_read, counted_free };
+	static const struct mem_ops ops = { .read = counted_read,
+					    .free = counted_free,
+					    .read_many = counted_read_many };
 
 	*c = (struct counted){ .m = { &ops } };
 	for (size_t i = 0; i < sizeof(c->bytes); i++)
@@ -153,17 +164,50 @@ static void what_is_held_is_read_again_at_once(void **state)
 	under.bytes[0] = 99;
 	under.bytes[3 * PAGE] = 98;
 	mem_cache_refresh(cache);
-	assert_int_equal(under.n_reads, 5);
+	assert_int_equal(under.n_reads, 7);
+	assert_int_equal(under.n_asked, 1);
 	assert_int_equal(mem_read(cache, ADDR, &byte, 1), 0);
 	assert_int_equal(byte, 99);
 	assert_int_equal(mem_read(cache, ADDR + 3 * PAGE, &byte, 1), 0);
 	assert_int_equal(byte, 98);
 	assert_int_equal(mem_read(cache, ADDR + PAGE, &byte, 1), 0);
 	assert_int_equal(byte, under.bytes[PAGE]);
-	assert_int_equal(under.n_reads, 5);
-	/* What was not held is read as ever, and so is what lay between. */
+	assert_int_equal(under.n_reads, 7);
+	/* What was not held is read as ever. */
 	assert_int_equal(mem_read(cache, ADDR + 2 * PAGE, &byte, 1), 0);
-	assert_int_equal(under.n_reads, 6);
+	assert_int_equal(under.n_reads, 8);
+	mem_free(cache);
+}
+
+static void what_is_wanted_is_read_at_once(void **state)
+{
+	struct counted under;
+	struct mem *cache;
+	uint8_t byte;
+
+	(void)state;
+	counted_init(&under);
+	cache = mem_cache_new(&under.m, 1 << 20, 5);
+	assert_int_equal(mem_read(cache, ADDR, &byte, 1), 0);
+	mem_cache_want(cache, ADDR, 8);
+	mem_cache_want(cache, ADDR + 2 * PAGE - 4, 8); /* of two pages */
+	mem_cache_want(cache, ADDR + PAGE, 1);
+	mem_cache_want(cache, 8, 8);
+	mem_cache_want(cache, UINT64_MAX - 4, 8);
+	mem_cache_fetch(cache);
+	assert_int_equal(under.n_asked, 1);
+	assert_int_equal(under.n_reads, 5);
+	assert_int_equal(mem_read(cache, ADDR + PAGE, &byte, 1), 0);
+	assert_int_equal(byte, under.bytes[PAGE]);
+	assert_int_equal(mem_read(cache, ADDR + 2 * PAGE, &byte, 1), 0);
+	assert_int_equal(byte, under.bytes[2 * PAGE]);
+	assert_int_equal(mem_read(cache, 8, &byte, 1), -EFAULT);
+	assert_int_equal(under.n_reads, 5);
+	/* No more than it may, of which wanting is a part. */
+	mem_cache_want(cache, ADDR + 3 * PAGE, 1);
+	mem_cache_fetch(cache);
+	assert_int_equal(mem_read(cache, ADDR + 3 * PAGE, &byte, 1), -E2BIG);
+	assert_int_equal(under.n_reads, 5);
 	mem_free(cache);
 }
 
@@ -209,6 +253,7 @@ int main(void)
 		cmocka_unit_test(a_page_is_read_once_until_it_is_forgotten),
 		cmocka_unit_test(what_lies_beside_is_read_with_it),
 		cmocka_unit_test(what_is_held_is_read_again_at_once),
+		cmocka_unit_test(what_is_wanted_is_read_at_once),
 		cmocka_unit_test(it_keeps_no_more_than_it_may),
 		cmocka_unit_test(it_reads_no_more_than_it_may),
 	};

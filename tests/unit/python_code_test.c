@@ -316,7 +316,7 @@ static int changing_read(struct mem *m, uint64_t addr, void *buf, size_t len)
 
 static void objects_that_change_meanwhile_are_noticed(void **state)
 {
-	static const struct mem_ops ops = { changing_read, NULL };
+	static const struct mem_ops ops = { .read = changing_read, .free = NULL };
 
 	(void)state;
 	for (int n = 1; n < 5; n++) {

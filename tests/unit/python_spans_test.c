@@ -282,7 +282,7 @@ static int late_read(struct mem *m, uint64_t addr, void *buf, size_t len)
 
 static void what_could_not_be_read_is_asked_for_again(void **state)
 {
-	static const struct mem_ops ops = { late_read, world_free };
+	static const struct mem_ops ops = { .read = late_read, .free = world_free };
 	uint64_t last;
 
 	(void)state;

@@ -380,7 +380,7 @@ enum { WORLD_13T = 16, WORLD_14T, WORLD_15T };
 
 static inline void world_init(struct world *w, unsigned int minor)
 {
-	static const struct mem_ops ops = { world_read, world_free };
+	static const struct mem_ops ops = { .read = world_read, .free = world_free };
 	static const uint32_t *const said[] = { said_by_313,  said_by_314,  said_by_315,
 						said_by_313t, said_by_314t, said_by_315t };
 	static const size_t n_said[] = { N_SAID(said_by_313),  N_SAID(said_by_314),
@@ -444,6 +444,6 @@ static inline int world_moving_read(struct mem *m, uint64_t addr, void *buf, siz
 }
 
 static const struct mem_ops world_moving_ops
-	__attribute__((unused)) = { world_moving_read, world_free };
+	__attribute__((unused)) = { .read = world_moving_read, .free = world_free };
 
 #endif

@@ -69,7 +69,7 @@ static void put(uint64_t addr, uint64_t word)
 /* A thread whose variable points to a record, in static room and in that of a module. */
 static void begin(void)
 {
-	static const struct mem_ops ops = { memory_read, memory_free };
+	static const struct mem_ops ops = { .read = memory_read, .free = memory_free };
 
 	memset(&memory, 0, sizeof(memory));
 	memory.mem.ops = &ops;
