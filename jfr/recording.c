@@ -11,6 +11,7 @@
 #include "core/hurry.h"
 #include "jfr/names.h"
 #include "jfr/window.h"
+#include "jfr/wire.h"
 
 #define MAX_GAP_NS ((int64_t)NS_PER_S / 10) /* between two chunks of one JVM */
 
@@ -109,30 +110,48 @@ static int find_header(struct recording *r, uint64_t from, uint64_t *at, struct 
 }
 
 /* HotSpot ends each flush with a checkpoint that has a copy of the chunk's header, as an array of
-   bytes and the last thing in it; so it shows where its chunk began. */
+   bytes and the last thing in it; so it shows where its chunk began, unless bytes are missing in
+   between. */
 static bool is_copy(struct recording *r, uint64_t at, const struct chunk_header *h, uint64_t *start)
 {
 	uint8_t count;
 	size_t len;
 
-	if (h->size <= CHUNK_HEADER_LEN || h->size > at + CHUNK_HEADER_LEN ||
-	    window_peek(&r->window, at - 1, &count, 1, &len) || !len || count != CHUNK_HEADER_LEN)
+	if (window_peek(&r->window, at - 1, &count, 1, &len) || !len || count != CHUNK_HEADER_LEN)
 		return false;
-	*start = at + CHUNK_HEADER_LEN - h->size;
+	*start = h->size > CHUNK_HEADER_LEN && h->size <= at + CHUNK_HEADER_LEN
+			 ? at + CHUNK_HEADER_LEN - h->size
+			 : UINT64_MAX;
 	return true;
 }
 
-/* Where the next chunk begins behind the one at `start`, or the end of the file. */
-static int find_chunk(struct recording *r, uint64_t start, uint64_t *at)
+/* Is the metadata where the header says? Then a chunk begins with it, whatever stands before. */
+static bool leads_to_metadata(struct recording *r, uint64_t at, const struct chunk_header *h)
 {
-	uint64_t from = start + CHUNK_HEADER_LEN, copy_of;
-	struct chunk_header h;
+	uint8_t head[2 * WIRE_VARINT_MAX];
+	struct reader in;
+	size_t len;
+
+	if (h->metadata_at < CHUNK_HEADER_LEN || h->metadata_at >= r->size - at ||
+	    window_peek(&r->window, at + h->metadata_at, head, sizeof(head), &len))
+		return false;
+	reader_init(&in, head, len);
+	wire_skip_varint(&in, "event size");
+	return !wire_varint(&in, "event type") && !reader_error(&in);
+}
+
+/* The next place from an offset on where a chunk begins, or the end of the file. Copies of headers
+   whose chunk began elsewhere, or where bytes are missing in between, are none. */
+static int find_chunk(struct recording *r, uint64_t from, uint64_t *at, struct chunk_header *h)
+{
+	uint64_t copy_of;
 	int err;
 
 	do {
-		err = find_header(r, from, at, &h);
+		err = find_header(r, from, at, h);
 		from = *at + 1;
-	} while (!err && *at < r->size && is_copy(r, *at, &h, &copy_of) && copy_of == start);
+	} while (!err && *at < r->size && is_copy(r, *at, h, &copy_of) &&
+		 !leads_to_metadata(r, *at, h));
 	return err;
 }
 
@@ -268,7 +287,8 @@ static int read_unfinished(struct recording *r, uint64_t at, const struct chunk_
 {
 	bool is_flushed =
 		h->state != CHUNK_COMPLETE && h->size > CHUNK_HEADER_LEN && h->size <= r->size - at;
-	int err = find_chunk(r, at, next);
+	struct chunk_header following;
+	int err = find_chunk(r, at + CHUNK_HEADER_LEN, next, &following);
 	uint64_t to = *next - at;
 
 	if (err)
@@ -287,10 +307,15 @@ static int read_unfinished(struct recording *r, uint64_t at, const struct chunk_
 static int read_damaged(struct recording *r, uint64_t at, uint64_t *next, const char *what)
 {
 	struct chunk_header h;
-	uint64_t start;
+	uint64_t start = UINT64_MAX;
 	int err = find_header(r, at + 1, next, &h);
 
-	if (err || *next >= r->size || !is_copy(r, *next, &h, &start) || start < at)
+	if (!err && *next < r->size && is_copy(r, *next, &h, &start) &&
+	    (start < at || start > *next || !leads_to_metadata(r, start, &h))) {
+		start = UINT64_MAX;
+		err = find_chunk(r, at + 1, next, &h);
+	}
+	if (err || *next >= r->size || start == UINT64_MAX)
 		return err ? err : note(r, at, *next, what);
 	err = note(r, at, start + CHUNK_HEADER_LEN, what);
 	h.state = CHUNK_COMPLETE;
