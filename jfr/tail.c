@@ -62,13 +62,25 @@ int tail_read_header(int fd, uint64_t at, struct chunk_header *h, const char **w
 	return -EAGAIN;
 }
 
-int tail_find_chunk(int fd, uint64_t from, uint64_t size, uint64_t *at)
+/* The copy lies at the end of what its flush committed, behind its length in one byte. */
+static bool is_copy(int fd, uint64_t at, const struct chunk_header *h, uint64_t start)
+{
+	uint8_t count;
+	size_t len;
+
+	return h->size == at + CHUNK_HEADER_LEN - start &&
+	       !read_at(fd, at - 1, &count, sizeof(count), &len) && len &&
+	       count == CHUNK_HEADER_LEN;
+}
+
+int tail_find_chunk(int fd, uint64_t start, uint64_t size, uint64_t *at)
 {
 	static const char magic[4] = { 'F', 'L', 'R', '\0' };
+	uint64_t from = start + 1;
 	char bytes[SCAN_LEN];
 
 	while (from < size && !hurry_is_on()) {
-		struct chunk_header h;
+		struct chunk_header h = { 0 };
 		const char *hit, *what;
 		size_t len;
 		int err = read_at(fd, from, bytes, sizeof(bytes), &len);
@@ -84,7 +96,7 @@ int tail_find_chunk(int fd, uint64_t from, uint64_t size, uint64_t *at)
 		}
 		from += (uint64_t)(hit - bytes);
 		err = tail_read_header(fd, from, &h, &what);
-		if (err != -EBADMSG) {
+		if (err != -EBADMSG && !is_copy(fd, from, &h, start)) {
 			*at = from;
 			return err == -ENOTSUP || err == -EAGAIN ? 0 : err;
 		}
@@ -140,7 +152,7 @@ static enum tail_phase offer_rest(struct tail *t, bool has_header)
 {
 	const struct chunk_header *h = &t->header;
 	uint64_t next;
-	int err = tail_find_chunk(t->fd, t->at + 1, t->size, &next);
+	int err = tail_find_chunk(t->fd, t->at, t->size, &next);
 	struct piece piece = { .is_last = true };
 
 	if (err)

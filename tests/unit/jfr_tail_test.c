@@ -166,6 +166,26 @@ static void a_chunk_behind_a_dead_one_is_found(void **state)
 	assert_true(t.piece.is_whole);
 }
 
+static void a_copy_of_a_header_is_no_chunk(void **state)
+{
+	struct toy_header copy = toy_live(7, 0);
+	uint8_t count = 68;
+
+	(void)state;
+	toy_write_events(fd, 0, 7, 0, 50);
+	head(toy_live(7, 40));
+	copy.size = 400 + 68;
+	toy_write_head(fd, 400, &copy);
+	assert_int_equal(pwrite(fd, &count, 1, 399), 1);
+	t.is_settled = true;
+	assert_int_equal(tail_look(&t, 1), TAIL_HAS_PIECE);
+	assert_int_equal(t.piece.next, 68 + 800);
+	copy.size++; /* this one is of no flush of the chunk */
+	toy_write_head(fd, 400, &copy);
+	assert_int_equal(tail_look(&t, 1), TAIL_HAS_PIECE);
+	assert_int_equal(t.piece.next, 400);
+}
+
 static void what_is_no_recording_is_said(void **state)
 {
 	char text[100] =
@@ -261,6 +281,7 @@ int main(void)
 		OWN_FILE(an_unfinished_size_is_no_size),
 		OWN_FILE(a_dead_jvm_leaves_what_it_flushed),
 		OWN_FILE(a_chunk_behind_a_dead_one_is_found),
+		OWN_FILE(a_copy_of_a_header_is_no_chunk),
 		OWN_FILE(what_is_no_recording_is_said),
 		OWN_FILE(an_old_version_is_refused),
 		OWN_FILE(a_file_that_begins_anew_is_another),
