@@ -169,9 +169,11 @@ bool watch_open(struct watch *w, struct file *file)
 	start_ns = read_start(fd);
 	file->size = (uint64_t)st.st_size;
 	file->mtime_ns = st.st_mtim.tv_sec * (int64_t)NS_PER_S + st.st_mtim.tv_nsec;
+	file->is_resumed = true;
 	if (is_new) {
 		file->start_ns = start_ns;
 		wanted = resume(w, file, &at);
+		file->is_resumed = file->is_recorded;
 	} else {
 		at = go_on(w, file, start_ns, old_size);
 		file->start_ns = start_ns;
@@ -327,6 +329,7 @@ static int ask_ledger(struct watch *w, struct tail *t, struct chunk_record *chun
 void watch_end_chunk(struct watch *w, struct file *file)
 {
 	release_state(w, file, true);
+	file->is_resumed = false;
 	tail_next_chunk(&file->tail);
 	file->is_dirty = true;
 }
@@ -337,7 +340,7 @@ static void skip_piece(struct watch *w, struct file *file, uint64_t from)
 	struct tail *t = &file->tail;
 	const struct piece *p = &t->piece;
 
-	if (p->to > t->exported && from > t->exported) {
+	if (p->to > t->exported && from > t->exported && !file->is_resumed) {
 		uint64_t known = p->to < from ? p->to : from;
 
 		w->counts.n_duplicate_bytes += known - t->exported;
@@ -437,7 +440,7 @@ static int take_piece(struct watch *w, struct file *file)
 	/* Another file has the same chunk: one after the other. */
 	if (watch_is_pending(w, &t->key))
 		return 0;
-	if (from > t->exported)
+	if (from > t->exported && !file->is_resumed)
 		w->counts.n_duplicate_bytes += from - t->exported;
 	tail_took(t, from);
 	if (ARRAY_RESERVE(w->pending, w->pending_cap, w->n_pending))

@@ -1,0 +1,221 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""Recordings that appear, grow, are renamed and deleted while weft jfr --watch is killed again and again.
+
+	jfr_watch_files.py WEFT RECORDING N_FILES N_KILLS dir|stdout
+
+One recording of HotSpot is all files: each gets another start, and grows from flush to flush as it did when it
+was recorded (every flush left a copy of its header). At the end every event has to be there, by its recordId:
+once in a directory, at least once on stdout; what is missing has to be of a file that was deleted before it was
+read, and to be counted in the ledger, unless no weft ever ran while that file was there.
+"""
+import collections
+import json
+import os
+import random
+import signal
+import sqlite3
+import struct
+import subprocess
+import sys
+import time
+
+EVENTS = "compile,exception,lock"
+HEAD = 68
+START = 32  # of the start time in a header
+STATE = 64
+N_DIRS = 7
+SECONDS = 1_000_000_000
+
+
+class Original:
+    """The recording, and its header as it was after each flush."""
+
+    def __init__(self, weft, path, n_flushes=3):
+        data = open(path, "rb").read()
+        flushes, at = [], data.find(b"FLR\0", 1)
+        while at >= 0 and len(flushes) < n_flushes:
+            size = struct.unpack_from(">Q", data, at + 8)[0]
+            if data[at - 1] == HEAD and size == at + HEAD:
+                flushes.append(data[at:at + HEAD])
+            at = data.find(b"FLR\0", at + 1)
+        # The last of them as its JVM would have left it then.
+        final = bytearray(flushes[-1])
+        final[STATE] = 0
+        self.stages = flushes[:-1] + [bytes(final)]
+        self.size = struct.unpack_from(">Q", final, 8)[0]
+        self.body = data[HEAD:self.size]
+        self.start_ns, self.start_ticks = struct.unpack_from(">Q", data, START)[0], struct.unpack_from(">Q", data, 48)[0]
+        self.offsets = self.events(weft)
+
+    def header(self, stage, number):
+        h = bytearray(self.stages[stage])
+        struct.pack_into(">Q", h, START, self.start_ns + number * SECONDS)
+        return bytes(h)
+
+    def events(self, weft):
+        """Offsets of what is exported of it, by weft without --watch."""
+        path = "original.jfr"
+        with open(path, "wb") as f:
+            f.write(self.header(len(self.stages) - 1, 0) + self.body)
+        out = subprocess.run([weft, "jfr", path, "--events", EVENTS, "-o", "-", "--format", "json"],
+                             check=True, capture_output=True).stdout
+        os.unlink(path)
+        prefix = len("%016x%016x" % (self.start_ns, self.start_ticks))
+        return [int(json.loads(line)["recordId"][prefix:], 16) for line in out.splitlines()]
+
+    def record_id(self, number, offset):
+        return "%016x%016x%x" % (self.start_ns + number * SECONDS, self.start_ticks, offset)
+
+
+class File:
+    """One that a JVM writes, a step at a time: empty, a header, flush by flush, renamed, deleted."""
+
+    def __init__(self, original, number):
+        self.original, self.number = original, number
+        self.path = "in/%d/%d.jfr" % (number % N_DIRS, number)
+        self.stage = -2
+        self.age = self.seen_s = 0
+        self.is_deleted = False
+
+    def step(self):
+        o, last = self.original, len(self.original.stages) - 1
+        if self.is_deleted:
+            return
+        if self.stage < last:
+            self.stage += 1
+            self.write(o)
+        elif self.age == 1 and self.number % 3 == 0:
+            path = self.path.replace(".jfr", "-done")
+            os.rename(self.path, path)
+            self.path = path
+        elif self.age == 2 and self.number % 4 == 0:
+            os.unlink(self.path)
+            self.is_deleted = True
+        self.age += self.stage == last
+
+    def write(self, o):
+        with open(self.path, "r+b" if self.stage >= 0 else "wb") as f:
+            if self.stage < 0:
+                return
+            size = struct.unpack_from(">Q", o.stages[self.stage], 8)[0]
+            # First the bytes, and some of the next flush, then the header that commits them.
+            f.seek(HEAD)
+            f.write(o.body[:min(size + 1000, o.size) - HEAD])
+            f.flush()
+            f.seek(0)
+            f.write(o.header(self.stage, self.number))
+
+
+class Weft:
+    def __init__(self, weft, is_stdout):
+        self.out = open("out.json", "ab") if is_stdout else None
+        self.err = open("weft.err", "ab")
+        self.args = [weft, "jfr", "in", "--watch", "--ledger", "ledger", "--events", EVENTS,
+                     "--rotate-age", "100ms", "-o", "-" if is_stdout else "out"]
+        self.process = None
+
+    def start(self):
+        self.process = subprocess.Popen(self.args, stdout=self.out, stderr=self.err)
+
+    def kill(self):
+        self.process.send_signal(signal.SIGKILL)
+        self.process.wait()
+        if self.out:
+            self.out.write(b"\n")  # what was torn is a line of its own
+            self.out.flush()
+
+    def finish(self, files):
+        """Until nothing comes any more."""
+        before, quiet = -1, 0
+        while quiet < 4:
+            time.sleep(1)
+            now = sum(e.stat().st_size for e in os.scandir("out")) if not self.out else os.path.getsize("out.json")
+            quiet = quiet + 1 if now == before else 0
+            before = now
+        self.process.terminate()
+        return self.process.wait()
+
+
+def read_ids(is_stdout):
+    ids = collections.Counter()
+    names = ["out.json"] if is_stdout else ["out/" + n for n in os.listdir("out")]
+    for name in names:
+        for line in open(name, "rb"):
+            try:
+                ids[json.loads(line)["recordId"]] += 1
+            except ValueError:
+                if not is_stdout:
+                    raise
+    return ids
+
+
+def check(original, files, is_stdout):
+    ids = read_ids(is_stdout)
+    db = sqlite3.connect("ledger")
+    lost_paths = {os.fsdecode(p) for p, in db.execute("SELECT path FROM source WHERE exported < size AND state != 0")}
+    lost = dict((r, b) for r, n, b in db.execute("SELECT reason, n, bytes FROM lost"))
+    problems = collections.Counter()
+    n_lost = n_unseen = 0
+    for f in files:
+        for offset in original.offsets:
+            n = ids.pop(original.record_id(f.number, offset), 0)
+            if n > 1 and not is_stdout:
+                problems["twice"] += 1
+            if n:
+                continue
+            if not f.is_deleted:
+                problems["missing"] += 1
+            elif not f.seen_s:
+                n_unseen += 1
+            elif os.path.basename(f.path).split("-")[0].split(".")[0] in \
+                    {os.path.basename(p).split("-")[0].split(".")[0] for p in lost_paths} and lost:
+                n_lost += 1
+            else:
+                problems["lost without a word"] += 1
+    problems["invented"] += len(ids)
+    problems += collections.Counter()
+    print("# %d files of %d events, %d lost and counted (%s), %d of files that no weft saw" %
+          (len(files), len(original.offsets), n_lost, lost, n_unseen))
+    return problems
+
+
+def main():
+    weft, path, n_files, n_kills, kind = os.path.abspath(sys.argv[1]), sys.argv[2], int(sys.argv[3]), int(sys.argv[4]), sys.argv[5]
+    is_stdout = kind == "stdout"
+    random.seed(5)
+    for i in range(N_DIRS):
+        os.makedirs("in/%d" % i)
+    os.makedirs("out", exist_ok=True)
+    original = Original(weft, path)
+    files = [File(original, i) for i in range(n_files)]
+    run = Weft(weft, is_stdout)
+    per_round = n_files // (n_kills * 3 // 4) + 1
+    for kill in range(n_kills):
+        run.start()
+        began = time.monotonic()
+        active = files[:per_round * (kill + 1)]
+        for step in range(3):
+            for f in active:
+                f.step()
+            time.sleep(random.uniform(0.05, 0.5))
+        run.kill()
+        for f in active:
+            f.seen_s += time.monotonic() - began if not f.is_deleted or f.age < 4 else 0
+        if kill % 2:
+            for f in active:  # while nobody watches
+                f.step()
+    run.start()
+    for f in files:
+        while f.stage < len(original.stages) - 1:
+            f.step()
+    status = run.finish(files)
+    problems = check(original, files, is_stdout)
+    if status:
+        problems["exit status %d" % status] += 1
+    for what, n in problems.items():
+        print("# %s: %d" % (what, n))
+    return 1 if problems else 0
+
+
+sys.exit(main())
