@@ -2,6 +2,7 @@
 #include "jfr/event_line.h"
 
 #include <errno.h>
+#include <float.h>
 #include <inttypes.h>
 #include <math.h>
 #include <stdlib.h>
@@ -257,12 +258,23 @@ static bool is_said(const char *path)
 	return false;
 }
 
-static void put_real(FILE *out, double d)
+/* As short as it can be and still be the same number. */
+static void put_real(FILE *out, double d, bool is_float)
 {
-	if (isfinite(d))
-		fprintf(out, "%.9g", d);
-	else
+	int least = is_float ? FLT_DIG : DBL_DIG,
+	    most = is_float ? FLT_DECIMAL_DIG : DBL_DECIMAL_DIG;
+	char text[40];
+
+	if (!isfinite(d)) {
 		fputs("null", out);
+		return;
+	}
+	for (int digits = least; digits <= most; digits++) {
+		snprintf(text, sizeof(text), "%.*g", digits, d);
+		if (is_float ? strtof(text, NULL) == (float)d : strtod(text, NULL) == d)
+			break;
+	}
+	fputs(text, out);
 }
 
 static void put_value(struct event_lines *l, const struct moment *m, size_t i)
@@ -279,11 +291,14 @@ static void put_value(struct event_lines *l, const struct moment *m, size_t i)
 		else if ((jfr_unit_is_timespan(unit) || jfr_unit_is_timestamp(unit)) &&
 			 moment_is_no_time(v->n))
 			fputs("null", l->out);
+		else if (leaf->field->is_unsigned)
+			fprintf(l->out, "%" PRIu64,
+				(uint64_t)moment_ns(m->chunk, m->layout, i, v->n));
 		else
 			fprintf(l->out, "%" PRId64, moment_ns(m->chunk, m->layout, i, v->n));
 		return;
 	case VALUE_REAL:
-		put_real(l->out, v->real);
+		put_real(l->out, v->real, leaf->field->type->kind == JFR_FLOAT);
 		return;
 	case VALUE_STRING:
 		text = names_string(m->chunk, &v->string, &l->room);

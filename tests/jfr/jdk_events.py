@@ -9,7 +9,13 @@ import subprocess
 ENVIRONMENT = dict(os.environ, TZ="UTC", LC_ALL="C.UTF-8")
 TIME = re.compile(r"(\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d)(?:\.(\d+))?Z")
 DURATION = re.compile(r"(-?)PT(?:(-?\d+)H)?(?:(-?\d+)M)?(?:(-?\d+)(?:\.(\d+))?S)?")
-HIDDEN = re.compile(r"^(.*?)(/0x[0-9a-f]+|\+0x[0-9a-f]+/\d+|/\d+)$")
+# What tells a hidden class from another; weft leaves it out.
+HIDDEN = re.compile(r"(/0x[0-9a-f]+|(?<=\$\$Lambda)\$\d+(\+0x[0-9a-f]+)?/(0x[0-9a-f]+|\d+)|\+0x[0-9a-f]+(/\d+)?|/\d+)$")
+PRIMITIVES = {"B": "byte", "C": "char", "D": "double", "F": "float", "I": "int", "J": "long", "S": "short", "Z": "boolean"}
+FRAME_TYPES = {"Interpreted": "interpreted", "JIT compiled": "compiled", "Inlined": "inlined", "Native": "native_method"}
+# The smallest and the largest number stand for "not known" and "for ever".
+NO_TIMES = {"PT-2562047788015215H-30M-8S", "PT-2562047788015215H-30M-7.854775808S", "PT-2562047H-47M-16.854775808S",
+            "PT2562047788015215H30M7S", "PT2562047788015215H30M7.999999999S", "PT2562047H47M16.854775807S"}
 
 
 def jfr(jdk, *arguments):
@@ -34,7 +40,9 @@ def events(jdk, path, types):
 
 
 def nanoseconds(text):
-    """Of a time or a duration; None when it is neither."""
+    """Of a time or a duration; None when it is neither, or not known."""
+    if text in NO_TIMES:
+        return None
     found = TIME.fullmatch(text)
     if found:
         seconds = datetime.datetime.fromisoformat(found.group(1) + "+00:00").timestamp()
@@ -50,22 +58,26 @@ def nanoseconds(text):
 
 
 def dotted(name):
-    """A class as Java writes it; what stands behind a hidden class stays."""
-    if name is None:
-        return None
-    hidden = HIDDEN.match(name)
-    if hidden:
-        return hidden.group(1).replace("/", ".") + hidden.group(2)
-    return name.replace("/", ".")
+    """A class as Java's source has it."""
+    depth = len(name) - len(name.lstrip("["))
+    name = name[depth:]
+    if depth:
+        name = PRIMITIVES.get(name) or name[1:-1]
+    return HIDDEN.sub("", name).replace("/", ".") + "[]" * depth
+
+
+def thread_name(who):
+    """The JDK has no name for some threads; weft says at least which one it is."""
+    name = who["javaName"] or who["osName"]
+    if name:
+        return name
+    return "virtual-%d" % who["javaThreadId"] if who.get("virtual") else "thread-%d" % who["osThreadId"]
 
 
 def thread(values):
-    """(name, both ids) of the thread that an event is about."""
-    who = values.get("sampledThread") or values.get("eventThread")
-    if not who:
-        return None, ()
-    name = who["javaName"] if who["javaName"] is not None else who["osName"]
-    return name, (who["osThreadId"], who["javaThreadId"])
+    """(name, Java's id) of the thread that an event is about."""
+    who = values.get("sampledThread") or values.get("eventThread") or values.get("thread")
+    return (thread_name(who), who["javaThreadId"]) if who else ("", 0)
 
 
 def frames(values):
@@ -73,9 +85,9 @@ def frames(values):
     stack = values.get("stackTrace")
     out = []
     for frame in stack["frames"] if stack else ():
-        method = frame["method"] or {"type": None, "name": None}
-        kind = method["type"] or {"name": None}
-        out.append((dotted(kind["name"]), method["name"], frame["lineNumber"], frame["bytecodeIndex"], frame["type"]))
+        method = frame["method"]
+        out.append((dotted(method["type"]["name"]), method["name"], max(0, frame["lineNumber"]), frame["bytecodeIndex"],
+                    FRAME_TYPES[frame["type"]]))
     return tuple(out)
 
 
@@ -87,3 +99,20 @@ def execution_period(values_of_settings, type_ids):
             found = re.fullmatch(r"(\d+) (ns|us|ms|s)", values["value"])
             period = int(found.group(1)) * {"ns": 1, "us": 10**3, "ms": 10**6, "s": 10**9}[found.group(2)] if found else period
     return period
+
+
+def flat(values, path=""):
+    """(path, value) of all fields that are numbers or text, or refer to a class or a thread."""
+    for name, value in values.items():
+        at = path + name
+        if isinstance(value, dict) and "javaName" in value:
+            yield at, thread_name(value)
+        elif isinstance(value, dict) and "classLoader" in value and "package" in value:
+            yield at, dotted(value["name"])
+        elif isinstance(value, dict) and "descriptor" in value:
+            yield at, dotted(value["type"]["name"]) + "." + value["name"]
+        elif isinstance(value, dict) and set(value) <= {"start", "committedEnd", "committedSize", "reservedEnd", "reservedSize", "used",
+                                                        "reserved", "committed", "end", "size"}:
+            yield from flat(value, at + ".")
+        elif not isinstance(value, (dict, list)):
+            yield at, value

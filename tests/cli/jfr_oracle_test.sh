@@ -1,0 +1,22 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
+# weft jfr says of recordings of every JDK what the JDK's own tools say of them.
+. "$(dirname "$0")/tap.sh"
+. tests/jfr/claims.sh
+. tests/jfr/jdks.sh
+needs_tool python3
+
+# A newer one reads what is older; the tools of JDK 8 and 11 say less.
+newest=
+for version in $JDK_VERSIONS; do
+	jdk=$(jdk_of "$version")
+	[ -z "$jdk" ] || newest=$jdk
+done
+if [ -z "$newest" ]; then
+	echo "1..0 # SKIP no JDK 17 here"
+	exit 77
+fi
+for name in small8 small11 small17 small21 small25 small26 every17 every25 cpu25 chunks17 chunks25 scrub25 crash17; do
+	recorded $name && claims tests/jfr/oracle.py "$weft" "$newest" "$path"
+done
+finish
