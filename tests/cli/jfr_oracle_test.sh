@@ -16,7 +16,7 @@ if [ -z "$newest" ]; then
 	echo "1..0 # SKIP no JDK 17 here"
 	exit 77
 fi
-for name in small8 small11 small17 small21 small25 small26 every17 every25 cpu25 chunks17 chunks25 scrub25 crash17; do
+for name in small8 small11 small17 small21 small25 small26 every17 cpu25 chunks17 scrub25 crash17; do
 	recorded $name && claims tests/jfr/oracle.py "$weft" "$newest" "$path"
 done
 finish
