@@ -88,7 +88,8 @@ static int check_options(struct jfr_run *run)
 	run->interpreter.groups = UINT32_MAX;
 	if (opt->events &&
 	    !event_groups_parse(opt->events, &run->interpreter.groups, wrong, sizeof(wrong)))
-		return usage("no group of events is called", wrong);
+		return usage("no group or type of events is called", wrong);
+	run->interpreter.events = opt->events;
 	if (set_time(opt->from, 0, &run->interpreter.from_ns) < 0)
 		return usage("--from is no time:", opt->from);
 	if (set_time(opt->to, 0, &run->interpreter.to_ns) < 0)
@@ -203,6 +204,9 @@ static int run_init(struct jfr_run *run, struct plan *plan)
 		run->samples = run->profile ? samples_new(run->profile) : NULL;
 		err = run->samples ? 0 : -ENOMEM;
 	}
+	if (!err && has_profile && run->opt->hidden_frames)
+		samples_keep_hidden(run->samples);
+	plan->lines.shows_secrets = run->opt->show_secrets;
 	if (err)
 		return err;
 	add_sink(run,
@@ -343,7 +347,10 @@ const struct verb verb_jfr = {
 		"lock, ...); FILE.json gets every event as a line instead.\n\n"
 		"A recording that is cut off, damaged or not finished is read as far as it can be: "
 		"what is lost is said, with its offset, and the exit status is 6. The arguments of "
-		"the JVM are shown with --verbose only, as they may hold secrets.\n\n"
+		"the JVM and of programs, properties, environment variables and messages of "
+		"exceptions may hold secrets: they are [redacted] unless --show-secrets is given. "
+		"Frames that the JVM itself hides are not in profiles unless --hidden-frames is "
+		"given; in lines they are marked.\n\n"
 		"With --watch PATH is a directory in which recordings are being written: "
 		"repositories of JVMs, dumps, files of async-profiler. Each piece is exported "
 		"as soon as its writer has committed it, once, also over restarts of weft and of "

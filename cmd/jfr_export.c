@@ -47,6 +47,8 @@ struct jfr_export *jfr_export_new(const struct jfr_export_settings *settings)
 		log_error("out of memory");
 	if (ok)
 		e->settings = settings;
+	if (ok)
+		e->lines.shows_secrets = settings->shows_secrets;
 	if (ok && settings->lines) {
 		e->lines_place = batch_place_open(settings->output, ".json", settings->is_stopped);
 		ok = e->lines_place;
@@ -98,6 +100,7 @@ static struct piecewise *begin_chunk(struct jfr_export *e, const struct export_j
 static void set_sinks(struct jfr_export *e, struct interpreter *in, struct samples *samples)
 {
 	in->groups = e->settings->groups;
+	in->events = e->settings->events;
 	in->thread = e->settings->thread;
 	in->is_ordered = true;
 	in->n_sinks = 0;
@@ -124,6 +127,8 @@ static int begin_batch(struct jfr_export *e, const char *name, struct batch *b)
 		b->profile = profile_new();
 		b->samples = b->profile ? samples_new(b->profile) : NULL;
 		err = b->samples ? batch_begin(e->profiles_place, name, &b->profile_out) : -ENOMEM;
+		if (b->samples && e->settings->keeps_hidden)
+			samples_keep_hidden(b->samples);
 	}
 	return err;
 }

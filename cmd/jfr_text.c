@@ -12,6 +12,7 @@
 #include "core/options.h"
 #include "core/profile.h"
 #include "core/scoped.h"
+#include "jfr/secret.h"
 
 #define DEFAULT_ROWS 20	 /* of the top table */
 #define DEFAULT_TYPES 15 /* of the table of events */
@@ -26,6 +27,18 @@ static void print_time(int64_t ns, FILE *out)
 	if (ns > 0 && gmtime_r(&seconds, &tm) &&
 	    strftime(text, sizeof(text), " · %Y-%m-%d %H:%M:%S UTC", &tm))
 		fputs(text, out);
+}
+
+static void print_arguments(const char *what, const char *text, bool shows_secrets, FILE *out)
+{
+	if (!*text)
+		return;
+	fprintf(out, "%s: ", what);
+	if (shows_secrets)
+		show_name(text, 0, out);
+	else
+		fputs(SECRET_TEXT " (--show-secrets shows them)", out);
+	fputc('\n', out);
 }
 
 static void print_origin(const struct jfr_run *run, FILE *out)
@@ -56,15 +69,9 @@ static void print_origin(const struct jfr_run *run, FILE *out)
 			fprintf(out, " · %" PRId64 " hardware threads", f->n_threads);
 		fputc('\n', out);
 	}
-	if (run->opt->verbose && *f->arguments) {
-		fputs("JVM arguments: ", out);
-		show_name(f->arguments, 0, out);
-		fputc('\n', out);
-	}
-	if (run->opt->verbose && *f->java_arguments) {
-		fputs("Program: ", out);
-		show_name(f->java_arguments, 0, out);
-		fputc('\n', out);
+	if (run->opt->verbose || run->opt->show_secrets) {
+		print_arguments("JVM arguments", f->arguments, run->opt->show_secrets, out);
+		print_arguments("Program", f->java_arguments, run->opt->show_secrets, out);
 	}
 }
 

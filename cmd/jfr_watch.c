@@ -72,6 +72,9 @@ static int read_export(const struct options *opt, struct jfr_export_settings *s)
 
 	*s = (struct jfr_export_settings){ .output = opt->output,
 					   .groups = UINT32_MAX,
+					   .events = opt->events,
+					   .shows_secrets = opt->show_secrets,
+					   .keeps_hidden = opt->hidden_frames,
 					   .thread = opt->thread,
 					   .batch_len = opt->rotate_size,
 					   .is_stopped = is_stopped };
@@ -82,7 +85,7 @@ static int read_export(const struct options *opt, struct jfr_export_settings *s)
 		return usage("--watch writes --format json, pprof or json,pprof; stdout takes json "
 			     "only");
 	if (opt->events && !event_groups_parse(opt->events, &s->groups, wrong, sizeof(wrong))) {
-		snprintf(why, sizeof(why), "no group of events is called %s", wrong);
+		snprintf(why, sizeof(why), "no group or type of events is called %s", wrong);
 		return usage(why);
 	}
 	if (opt->from || opt->to || opt->check || opt->json)

@@ -120,8 +120,9 @@ static const struct option_info table[] = {
 	{ ON_REPORT | ON_JFR, "no-pager", 0, 0, NULL, NULL, "do not page, even on a terminal", NULL,
 	  OPTION_FLAG, FIELD(no_pager) },
 	/* jfr */
-	{ ON_JFR, "events", 0, 0, NULL, "GROUPS",
-	  "only these groups of events, separated by commas (default: all)",
+	{ ON_JFR, "events", 0, 0, NULL, "EVENTS",
+	  "only these groups of events, or single types (jdk.CPULoad, GC*), separated by "
+	  "commas (default: all)",
 	  "cpu wall native alloc live malloc lock park wait sleep io exception method pinned gc "
 	  "safepoint compile load memory thread span log other all",
 	  OPTION_STRING, FIELD(events) },
@@ -132,6 +133,12 @@ static const struct option_info table[] = {
 	  FIELD(to) },
 	{ ON_JFR, "thread", 0, 0, NULL, "NAME", "only this thread: its name or its number", NULL,
 	  OPTION_STRING, FIELD(thread) },
+	{ ON_JFR, "hidden-frames", 0, 0, NULL, NULL,
+	  "keep the frames that the JVM itself hides, of lambdas and method handles", NULL,
+	  OPTION_FLAG, FIELD(hidden_frames) },
+	{ ON_JFR, "show-secrets", 0, 0, NULL, NULL,
+	  "do not redact what may hold secrets: arguments, properties, environment, messages", NULL,
+	  OPTION_FLAG, FIELD(show_secrets) },
 	{ ON_JFR, "check", 0, 0, NULL, NULL,
 	  "say what is damaged, where, and what is lost; exit 6 when something is", NULL,
 	  OPTION_FLAG, FIELD(check) },

@@ -71,6 +71,8 @@ struct options {
 	const char *from, *to; /* times, or lengths of time from the start; NULL: all */
 	const char *thread;    /* its name or number; NULL: all */
 	bool check;	       /* say only what is damaged */
+	bool show_secrets;     /* values that are redacted else */
+	bool hidden_frames;    /* keep those that the JVM hides */
 	/* jfr --watch; 0 and NULL are the defaults */
 	bool watch;
 	const char *ledger, *history; /* a file; all, none or a duration */

@@ -14,6 +14,7 @@
 #include "core/text.h"
 #include "jfr/chunk.h"
 #include "jfr/layout.h"
+#include "jfr/secret.h"
 
 #define PATH_FRAMES 5 /* frames in stackPath, as its readers expect */
 
@@ -242,6 +243,8 @@ static const char *known_key(const struct moment *m, const char *path)
 	for (size_t i = 0; i < sizeof(keys) / sizeof(keys[0]); i++)
 		if (!strcmp(path, keys[i].path))
 			return keys[i].key;
+	if (!strcmp(path, "object") && m->row->class && !strcmp(m->row->class, path))
+		return "objectClass";
 	return NULL;
 }
 
@@ -310,6 +313,8 @@ static void put_value(struct event_lines *l, const struct moment *m, size_t i)
 		fprintf(l->out, "%" PRId64, v->n); /* of an array: how many elements */
 		return;
 	}
+	if (*text && !l->shows_secrets && secret_is(m->type->name, leaf->path))
+		text = SECRET_TEXT;
 	text_put_json(text, strlen(text), l->out);
 }
 

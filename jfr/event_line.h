@@ -6,6 +6,7 @@
 #ifndef JFR_EVENT_LINE_H
 #define JFR_EVENT_LINE_H
 
+#include <stdbool.h>
 #include <stdint.h>
 #include <stdio.h>
 
@@ -21,6 +22,7 @@ struct event_lines {
 	char namespace[EVENT_LINE_SERVICE_MAX], pod[EVENT_LINE_SERVICE_MAX];
 	char container[EVENT_LINE_SERVICE_MAX], deployment[EVENT_LINE_SERVICE_MAX];
 	int64_t pid;
+	bool shows_secrets; /* of jfr/secret.h */
 	uint64_t n; /* lines written */
 	struct text_room room;
 };

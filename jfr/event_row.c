@@ -1,8 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "jfr/event_row.h"
 
+#include <fnmatch.h>
 #include <stdio.h>
 #include <string.h>
+
+#define MAX_WORD 128 /* of a list of events */
 
 static const struct event_row rows[] = {
 	/* CPU time. NativeMethodSample is none: nearly all its threads wait. */
@@ -27,8 +30,8 @@ static const struct event_row rows[] = {
 	  "objectClass", NULL },
 	{ "profiler.LiveObject", GROUP_LIVE, RULE_BYTES, COLUMN_LIVE_OBJECTS, "allocationSize",
 	  "objectClass", NULL },
-	{ "jdk.OldObjectSample", GROUP_LIVE, RULE_BYTES, COLUMN_LIVE_OBJECTS, "objectSize", NULL,
-	  NULL },
+	{ "jdk.OldObjectSample", GROUP_LIVE, RULE_BYTES, COLUMN_LIVE_OBJECTS, "objectSize",
+	  "object", NULL },
 	{ "datadog.HeapLiveObject", GROUP_LIVE, RULE_SCALED, COLUMN_LIVE_OBJECTS, "size",
 	  "objectClass", NULL },
 	{ "profiler.Malloc", GROUP_MALLOC, RULE_BYTES, COLUMN_MALLOC_OBJECTS, "size", NULL, NULL },
@@ -146,13 +149,47 @@ static bool add_group(const char *word, size_t len, uint32_t *groups)
 	return false;
 }
 
+/* Groups are in small letters, and types of events have a package, or a class's name at least. */
+static bool is_type(const char *word, size_t len)
+{
+	return len && len < MAX_WORD &&
+	       ((*word >= 'A' && *word <= 'Z') || memchr(word, '.', len) || memchr(word, '*', len));
+}
+
+const char *event_list_next(const char *list, char *word, size_t size)
+{
+	while (*list) {
+		size_t len = strcspn(list, ",");
+		bool is_found = is_type(list, len);
+
+		if (is_found)
+			snprintf(word, size, "%.*s", (int)len, list);
+		list += len + (list[len] == ',');
+		if (is_found)
+			return list;
+	}
+	return NULL;
+}
+
+bool event_list_has(const char *list, const char *type)
+{
+	static const char jdk[] = "jdk.";
+	const char *brief = strncmp(type, jdk, sizeof(jdk) - 1) ? type : type + sizeof(jdk) - 1;
+	char word[MAX_WORD];
+
+	while ((list = event_list_next(list, word, sizeof(word))))
+		if (!fnmatch(word, type, 0) || !fnmatch(word, brief, 0))
+			return true;
+	return false;
+}
+
 bool event_groups_parse(const char *list, uint32_t *groups, char *wrong, size_t size)
 {
 	*groups = 0;
 	for (;;) {
 		size_t len = strcspn(list, ",");
 
-		if (!add_group(list, len, groups)) {
+		if (!is_type(list, len) && !add_group(list, len, groups)) {
 			snprintf(wrong, size, "%.*s", (int)(len < size ? len : size), list);
 			return false;
 		}

@@ -97,8 +97,13 @@ struct event_row {
 const struct event_row *event_row_find(const char *name);
 /* "cpu", "wall", ... */
 const char *event_group_name(enum event_group group);
-/* A comma list of them ("cpu,alloc", "all") as bits; false: *wrong is what nobody knows. */
+/* A comma list of them ("cpu,alloc", "all") as bits, in which event types may be, too, for
+   event_list_has(); false: *wrong is what nobody knows. */
 bool event_groups_parse(const char *list, uint32_t *groups, char *wrong, size_t size);
+/* Does the list name this type? As jdk.CPULoad, as CPULoad, or as a pattern: jdk.GC*. */
+bool event_list_has(const char *list, const char *type);
+/* The next word of a list that is a type, in word[size]; NULL: there are no more. */
+const char *event_list_next(const char *list, char *word, size_t size);
 /* What a column is called in a profile, and its unit. */
 void event_column_type(enum event_column column, const char **type, const char **unit);
 

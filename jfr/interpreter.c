@@ -32,15 +32,17 @@ static enum use use_of(const char *type)
 	return jvm_facts_wants(type) ? USE_FACT : USE_SINKS;
 }
 
-static bool is_wanted(struct interpreter *in, struct binding *b, const struct event_row *row)
+static bool is_wanted(struct interpreter *in, struct binding *b, const char *type)
 {
+	const struct event_row *row = event_row_find(type);
+	bool is_asked_for =
+		in->groups >> row->group & 1 || (in->events && event_list_has(in->events, type));
 	bool any = b->use != USE_SINKS;
 
 	for (unsigned int i = 0; i < in->n_sinks; i++) {
 		const struct moment_sink *s = &in->sinks[i];
 
-		b->is_wanted[i] =
-			(in->groups >> row->group & 1) && (!s->wants || s->wants(s->ctx, row));
+		b->is_wanted[i] = is_asked_for && (!s->wants || s->wants(s->ctx, row));
 		any |= b->is_wanted[i];
 	}
 	return any;
@@ -53,7 +55,7 @@ static void *bind(void *ctx, struct metadata *m, const struct jfr_type *type)
 	int err;
 
 	(void)m;
-	if (!is_wanted(in, &b, event_row_find(type->name)))
+	if (!is_wanted(in, &b, type->name))
 		return NULL;
 	b.reader = moment_reader_new(type, &err);
 	kept = b.reader ? malloc(sizeof(*kept)) : NULL;

@@ -352,7 +352,10 @@ static void weigh(const struct moment_reader *r, struct moment *m, const struct 
 			weigh_objects(m, 1, first_of(number(r, r->weight), 0));
 		break;
 	case RULE_BYTES:
-		weigh_objects(m, 1, first_of(number(r, r->weight), 0));
+		if (r->weight < 0) /* of old objects before JDK 25 */
+			worth(m, m->row->column, 1);
+		else
+			weigh_objects(m, 1, first_of(number(r, r->weight), 0));
 		break;
 	case RULE_SCALED:
 		weigh_scaled(r, m);

@@ -239,7 +239,7 @@ const char *names_missing(struct chunk *c, const char *what, int64_t key)
 	return kept ? kept : "[unresolved]";
 }
 
-/* Text of what is no class, thread or method: its name, or its first field. */
+/* Text of what is no class, thread or method: its name, its class, or its first field. */
 static const char *plain_text(struct chunk *c, uint64_t type, int64_t key)
 {
 	struct text_ref ref;
@@ -260,6 +260,8 @@ static const char *plain_text(struct chunk *c, uint64_t type, int64_t key)
 	if (!values)
 		return "";
 	i = layout_find(f.layout, "name");
+	if (i < 0)
+		i = layout_find(f.layout, "type"); /* of an object */
 	ref = names_ref_at(&f, values, i >= 0 ? i : 0);
 	row->text = names_resolve(c, &ref);
 	names_finish(c, &f, row, n_missing);

@@ -34,6 +34,7 @@ struct samples {
 	struct cached cache[N_CACHED];
 	struct label common[MAX_COMMON];
 	size_t n_common;
+	bool keeps_hidden;
 	uint32_t *locations; /* room for a stack */
 	size_t locations_cap;
 	uint32_t thread_key, tid_key, java_tid_key, state_key, class_key, trace_key, span_key;
@@ -95,6 +96,11 @@ void samples_set_label(struct samples *s, const char *key, const char *value)
 	s->common[i] = (struct label){ .key = id, .str = profile_string(s->p, value) };
 }
 
+void samples_keep_hidden(struct samples *s)
+{
+	s->keeps_hidden = true;
+}
+
 static uint32_t make_function(struct profile *p, const struct java_method *m)
 {
 	SCOPED(free) char *name = malloc(MAX_NAME_LEN);
@@ -151,8 +157,21 @@ static uint32_t marked_stack(struct samples *s, const char *name)
 	return profile_stack(s->p, &location, 1);
 }
 
+/* Frames that are shown, in s->locations: all of them when none would be left. */
+static size_t fill_locations(struct samples *s, const struct java_stack *stack, bool all)
+{
+	size_t n = 0;
+
+	for (size_t i = 0; i < stack->n; i++)
+		if (all || !stack->frames[i].method->is_hidden)
+			s->locations[n++] = make_location(s->p, &stack->frames[i]);
+	return n || all ? n : fill_locations(s, stack, true);
+}
+
 static uint32_t stack_of(struct samples *s, struct java_stack *stack)
 {
+	size_t n;
+
 	if (stack->stack && !stack->is_partial)
 		return stack->stack;
 	if (stack->n + 1 > s->locations_cap) {
@@ -163,11 +182,10 @@ static uint32_t stack_of(struct samples *s, struct java_stack *stack)
 		s->locations = locations;
 		s->locations_cap = stack->n + 1;
 	}
-	for (size_t i = 0; i < stack->n; i++)
-		s->locations[i] = make_location(s->p, &stack->frames[i]);
+	n = fill_locations(s, stack, s->keeps_hidden);
 	if (stack->is_truncated)
-		s->locations[stack->n] = mark(s->p, "[truncated]");
-	stack->stack = profile_stack(s->p, s->locations, stack->n + stack->is_truncated);
+		s->locations[n++] = mark(s->p, "[truncated]");
+	stack->stack = profile_stack(s->p, s->locations, n);
 	return stack->stack;
 }
 

@@ -55,7 +55,7 @@ def weft_types(weft, path):
 def weft_lines(weft, path):
     with tempfile.TemporaryDirectory(prefix="weft-oracle.") as folder:
         out = os.path.join(folder, "x.json")
-        done = subprocess.run([weft, "jfr", path, "-o", out], capture_output=True, check=False)
+        done = subprocess.run([weft, "jfr", "--show-secrets", path, "-o", out], capture_output=True, check=False)
         if done.returncode:
             raise RuntimeError("weft jfr ends with %d: %s" % (done.returncode, done.stderr.decode("utf-8", "replace")[-300:]))
         with open(out, encoding="utf-8") as f:
