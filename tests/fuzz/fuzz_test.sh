@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# Runs every fuzz target for FUZZ_S seconds over its committed corpus, two at a time; prints the seeds. An
+# Runs every fuzz target for FUZZ_S seconds over its committed corpus, JOBS at a time; prints the seeds. An
 # input that breaks one is kept in build/fuzz/artifacts; what a run of more than KEEP_S seconds found
 # new is kept in build/fuzz/corpus and is where the next one begins.
 set -u
@@ -9,6 +9,7 @@ build=${BUILD:-build}/fuzz
 seconds=${FUZZ_S:-30}
 artifacts=$build/artifacts
 KEEP_S=300
+JOBS=3	# also on two CPUs: what a run finds is found by the thousandth input or by hours of them
 work=$(mktemp -d)
 corpus=$work
 [ "$seconds" -le $KEEP_S ] || corpus=$build/corpus
@@ -37,7 +38,7 @@ for target in tests/fuzz/*_fuzz.c; do
 	mkdir -p "tests/fuzz/corpus/$name"
 	fuzz_one "$name" "$seed" &
 	n=$((n + 1))
-	[ $((n % 2)) = 0 ] && wait
+	[ $((n % JOBS)) = 0 ] && wait
 done
 wait
 
