@@ -12,6 +12,7 @@
 #include <stdint.h>
 
 #define CHUNK_HEADER_LEN 68
+#define CHUNK_SIZE_AT 8 /* in it */
 /* What async-profiler writes as the size of a chunk it has not finished. */
 #define CHUNK_UNFINISHED_SIZE ((uint64_t)1 << 30)
 

@@ -132,6 +132,9 @@ static uint64_t collect(struct walk *w, const struct part *p, bool *is_sound)
 		if (!*is_sound)
 			break;
 		row = type < N_OWN_TYPES ? NULL : event_types_find(w->types, type);
+		*is_sound = row || type < N_OWN_TYPES; /* an unknown one is looked at with care */
+		if (!*is_sound)
+			break;
 		if (row && row->binding && !wants(w, p, row, pos, fields, size))
 			break;
 		count(w, row, type, size, 1);
@@ -183,10 +186,16 @@ static int visit_alone(struct walk *w, uint64_t at, uint64_t size)
 	return err == -EBADMSG ? chunk_note(w->c, at, at + size, "an event that is damaged") : err;
 }
 
+/* Is this where an event ends? */
+static bool goes_on(struct walk *w, uint64_t at, uint64_t limit)
+{
+	return at == limit ? resync_is_end(w->c, limit, w->to)
+			   : resync_is_run(w->c, at, limit, w->to);
+}
+
 /* The one event at w->at, of which it is not sure that it is one. */
 static int step_with_care(struct walk *w, uint64_t limit, unsigned int *n_sound)
 {
-	bool is_marked = limit < w->to;
 	uint64_t size, type;
 	int err;
 
@@ -200,9 +209,8 @@ static int step_with_care(struct walk *w, uint64_t limit, unsigned int *n_sound)
 	err = chunk_head(w->c, w->at, limit, &size, &type);
 	if (err && err != -EBADMSG)
 		return err;
-	if (err || !(w->at + size == limit ? is_marked
-					   : resync_is_run(w->c, w->at + size, limit, is_marked)))
-		return resync(w->c, &w->at, limit);
+	if (err || !goes_on(w, w->at + size, limit))
+		return resync(w->c, &w->at, w->to);
 	if (type >= N_OWN_TYPES && !event_types_find(w->types, type))
 		w->c->n_unknown++;
 	else

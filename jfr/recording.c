@@ -3,16 +3,18 @@
 
 #include <errno.h>
 #include <stdlib.h>
-#include <string.h>
 #include <sys/stat.h>
 
 #include "core/array.h"
 #include "core/clock.h"
 #include "core/hurry.h"
 #include "jfr/names.h"
+#include "jfr/places.h"
+#include "jfr/resync.h"
 #include "jfr/window.h"
 #include "jfr/wire.h"
 
+#define MAX_DAMAGES 10000 /* that are told apart; what comes then is added to the last */
 #define MAX_GAP_NS ((int64_t)NS_PER_S / 10) /* between two chunks of one JVM */
 
 struct recording {
@@ -25,12 +27,6 @@ struct recording {
 	struct seen_chunks *seen;
 	struct recording_report *report;
 };
-
-void seen_chunks_deinit(struct seen_chunks *seen)
-{
-	free(seen->items);
-	*seen = (struct seen_chunks){ 0 };
-}
 
 void recording_report_deinit(struct recording_report *r)
 {
@@ -45,114 +41,15 @@ static int note(struct recording *r, uint64_t at, uint64_t end, const char *what
 	if (end <= at)
 		return 0;
 	report->n_lost += end - at;
+	if (report->n_damages >= MAX_DAMAGES) {
+		report->damages[MAX_DAMAGES - 1].len += end - at;
+		return 0;
+	}
 	if (ARRAY_RESERVE(report->damages, report->damages_cap, report->n_damages))
 		return -ENOMEM;
 	report->damages[report->n_damages++] =
 		(struct damage){ .at = at, .len = end - at, .what = what };
 	return 0;
-}
-
-/* Adds the chunk; false: it was there. */
-static bool is_new(struct seen_chunks *seen, const struct chunk_header *h, int *err)
-{
-	for (size_t i = 0; i < seen->n; i++) {
-		const struct seen_chunk *s = &seen->items[i];
-
-		if (s->start_ns == h->start_ns && s->start_ticks == h->start_ticks &&
-		    s->size == h->size)
-			return false;
-	}
-	*err = ARRAY_RESERVE(seen->items, seen->cap, seen->n);
-	if (!*err)
-		seen->items[seen->n++] = (struct seen_chunk){ .start_ns = h->start_ns,
-							      .start_ticks = h->start_ticks,
-							      .size = h->size };
-	return true;
-}
-
-static int header_at(struct recording *r, uint64_t at, struct chunk_header *h, const char **what)
-{
-	uint8_t bytes[CHUNK_HEADER_LEN];
-	size_t len;
-	int err = window_peek(&r->window, at, bytes, sizeof(bytes), &len);
-
-	return err ? err : chunk_header_parse(bytes, len, h, what);
-}
-
-/* The next place from an offset on where a header is written, or the end of the file. */
-static int find_header(struct recording *r, uint64_t from, uint64_t *at, struct chunk_header *h)
-{
-	const uint8_t *bytes, *hit;
-	const char *what;
-	size_t len;
-
-	while (from < r->size) {
-		int err = window_read(&r->window, from, CHUNK_HEADER_LEN, &bytes, &len);
-
-		if (err)
-			return err;
-		if (len < CHUNK_HEADER_LEN || hurry_is_on())
-			break;
-		hit = memmem(bytes, len, "FLR", 4);
-		if (!hit) {
-			from += len - 3;
-			continue;
-		}
-		*at = from + (uint64_t)(hit - bytes);
-		*h = (struct chunk_header){ 0 };
-		err = header_at(r, *at, h, &what);
-		if (err != -EBADMSG)
-			return err == -ENOTSUP ? 0 : err;
-		from = *at + 1;
-	}
-	*at = r->size;
-	return 0;
-}
-
-/* HotSpot ends each flush with a checkpoint that has a copy of the chunk's header, as an array of
-   bytes and the last thing in it; so it shows where its chunk began, unless bytes are missing in
-   between. */
-static bool is_copy(struct recording *r, uint64_t at, const struct chunk_header *h, uint64_t *start)
-{
-	uint8_t count;
-	size_t len;
-
-	if (window_peek(&r->window, at - 1, &count, 1, &len) || !len || count != CHUNK_HEADER_LEN)
-		return false;
-	*start = h->size > CHUNK_HEADER_LEN && h->size <= at + CHUNK_HEADER_LEN
-			 ? at + CHUNK_HEADER_LEN - h->size
-			 : UINT64_MAX;
-	return true;
-}
-
-/* Is the metadata where the header says? Then a chunk begins with it, whatever stands before. */
-static bool leads_to_metadata(struct recording *r, uint64_t at, const struct chunk_header *h)
-{
-	uint8_t head[2 * WIRE_VARINT_MAX];
-	struct reader in;
-	size_t len;
-
-	if (h->metadata_at < CHUNK_HEADER_LEN || h->metadata_at >= r->size - at ||
-	    window_peek(&r->window, at + h->metadata_at, head, sizeof(head), &len))
-		return false;
-	reader_init(&in, head, len);
-	wire_skip_varint(&in, "event size");
-	return !wire_varint(&in, "event type") && !reader_error(&in);
-}
-
-/* The next place from an offset on where a chunk begins, or the end of the file. Copies of headers
-   whose chunk began elsewhere, or where bytes are missing in between, are none. */
-static int find_chunk(struct recording *r, uint64_t from, uint64_t *at, struct chunk_header *h)
-{
-	uint64_t copy_of;
-	int err;
-
-	do {
-		err = find_header(r, from, at, h);
-		from = *at + 1;
-	} while (!err && *at < r->size && is_copy(r, *at, h, &copy_of) &&
-		 !leads_to_metadata(r, *at, h));
-	return err;
 }
 
 static bool is_near(__int128 a, __int128 b)
@@ -222,7 +119,7 @@ static int report_chunk(struct recording *r, const struct chunk *c)
 static int visit_chunk(struct recording *r, struct chunk *c, uint64_t to)
 {
 	const struct event_visitor *v = r->visitor;
-	int err = use_types(r, c), end_err = 0;
+	int err = use_types(r, c), last_err;
 
 	if (err)
 		return err;
@@ -233,15 +130,13 @@ static int visit_chunk(struct recording *r, struct chunk *c, uint64_t to)
 	err = v->begin ? v->begin(v->ctx, c) : 0;
 	if (!err) {
 		err = chunk_walk(c, r->types, CHUNK_HEADER_LEN, to);
-		end_err = v->end ? v->end(v->ctx, c, r->types) : 0;
+		last_err = v->end ? v->end(v->ctx, c, r->types) : 0;
+		err = err ? err : last_err;
 	}
 	event_types_reset(r->types);
-	if (!err)
-		err = end_err;
-	if (!err)
-		err = report_chunk(r, c);
+	last_err = report_chunk(r, c);
 	keep_names(r, c);
-	return err;
+	return err ? err : last_err;
 }
 
 /* Metadata and constants up to `to`, by whatever way leads to them. */
@@ -258,17 +153,36 @@ static int load(struct recording *r, struct chunk *c, uint64_t to, bool has_offs
 	return err;
 }
 
-static int read_part(struct recording *r, uint64_t at, const struct chunk_header *h, uint64_t to,
-		     bool has_offsets)
+/* How much of a file is one chunk's. */
+struct extent {
+	uint64_t to;	  /* by its header or by what follows, from the chunk's start */
+	uint64_t most;	  /* where the next one begins */
+	bool has_offsets; /* those of its header are worth a try */
+};
+
+/* Does the chunk go on where its size says that it ends? */
+static int grow(struct recording *r, struct chunk *c, struct extent *e)
+{
+	if (e->most <= e->to || !resync_is_run(c, e->to, e->most, e->most))
+		return 0;
+	e->to = e->most;
+	return load(r, c, e->to, false);
+}
+
+static int read_part(struct recording *r, uint64_t at, const struct chunk_header *h,
+		     struct extent e)
 {
 	struct chunk *c = chunk_new(&r->window, at, h);
-	int err = c ? load(r, c, to, has_offsets) : -ENOMEM;
+	int err = c ? load(r, c, e.to, e.has_offsets) : -ENOMEM;
 
-	if (err == -EBADMSG)
-		err = note(r, at, at + to,
+	if (err == -EBADMSG) {
+		err = note(r, at, at + e.to,
 			   "a chunk without metadata: nothing says what its events are");
-	else if (!err)
-		err = visit_chunk(r, c, to);
+	} else if (!err) {
+		err = grow(r, c, &e);
+		if (!err)
+			err = visit_chunk(r, c, e.to);
+	}
 	chunk_free(c);
 	return err;
 }
@@ -287,36 +201,66 @@ static int read_unfinished(struct recording *r, uint64_t at, const struct chunk_
 {
 	bool is_flushed =
 		h->state != CHUNK_COMPLETE && h->size > CHUNK_HEADER_LEN && h->size <= r->size - at;
-	struct chunk_header following;
-	int err = find_chunk(r, at + CHUNK_HEADER_LEN, next, &following);
-	uint64_t to = *next - at;
+	int err = places_next_chunk(&r->window, r->size, at + CHUNK_HEADER_LEN, next);
+	struct extent e = { .to = *next - at, .most = *next - at };
 
 	if (err)
 		return err;
 	if (h->state != CHUNK_COMPLETE || chunk_header_is_open(h))
 		r->report->n_open++;
-	if (!is_flushed || h->size > to) {
-		err = read_part(r, at, h, to, h->state != CHUNK_COMPLETE && h->size <= to);
+	if (!is_flushed || h->size > e.to) {
+		e.has_offsets = h->state != CHUNK_COMPLETE && h->size <= e.to;
+		err = read_part(r, at, h, e);
 		return err ? err : note_missing(r, at, h);
 	}
-	r->report->n_unflushed += to - h->size;
-	return read_part(r, at, h, h->size, true);
+	r->report->n_unflushed += e.to - h->size;
+	e.to = e.most = h->size;
+	e.has_offsets = true;
+	return read_part(r, at, h, e);
 }
 
-/* No header where one should be. A copy of it does as well. */
+/* One whose header holds together. Only its size may be wrong, which the next chunk tells. */
+static int read_whole(struct recording *r, uint64_t at, const struct chunk_header *h,
+		      uint64_t *next)
+{
+	struct extent e = { .to = h->size, .most = h->size, .has_offsets = true };
+	struct chunk_header follower;
+	const char *what;
+	int err = 0;
+
+	*next = at + h->size;
+	if (*next < r->size && places_header(&r->window, *next, &follower, &what)) {
+		err = places_next_chunk(&r->window, r->size, at + CHUNK_HEADER_LEN, next);
+		e.most = *next - at;
+	}
+	if (!err && e.most < e.to) {
+		err = note(r, at + CHUNK_SIZE_AT, at + CHUNK_SIZE_AT + sizeof(h->size),
+			   "the chunk's size leads into the next chunk");
+		e.to = e.most;
+	}
+	if (err)
+		return err;
+	/* What is left between the two is looked at next. */
+	*next = at + e.to;
+	return read_part(r, at, h, e);
+}
+
+/* No header where one should be: one of which only the first bytes are wrong, or a copy of it, does
+   as well. */
 static int read_damaged(struct recording *r, uint64_t at, uint64_t *next, const char *what)
 {
 	struct chunk_header h;
-	uint64_t start = UINT64_MAX;
-	int err = find_header(r, at + 1, next, &h);
+	uint64_t start;
+	int err;
 
-	if (!err && *next < r->size && is_copy(r, *next, &h, &start) &&
-	    (start < at || start > *next || !leads_to_metadata(r, start, &h))) {
-		start = UINT64_MAX;
-		err = find_chunk(r, at + 1, next, &h);
+	if (places_mend_header(&r->window, r->size, at, &h)) {
+		err = note(r, at, at + CHUNK_HEADER_LEN, what);
+		return err ? err : read_whole(r, at, &h, next);
 	}
-	if (err || *next >= r->size || start == UINT64_MAX)
+	if (!places_copied_header(&r->window, r->size, at + 1, &start, &h)) {
+		err = places_next_chunk(&r->window, r->size, at + 1, next);
 		return err ? err : note(r, at, *next, what);
+	}
 	err = note(r, at, start + CHUNK_HEADER_LEN, what);
 	h.state = CHUNK_COMPLETE;
 	h.size = 0; /* it is not known any more */
@@ -327,21 +271,23 @@ static int read_chunk(struct recording *r, uint64_t at, uint64_t *next)
 {
 	struct chunk_header h;
 	const char *what = "unreadable";
-	int err = header_at(r, at, &h, &what);
+	int err = places_header(&r->window, at, &h, &what);
+	bool is_new;
 
 	if (err == -EBADMSG || err == -ENOTSUP)
 		return read_damaged(r, at, next, what);
 	if (err)
 		return err;
-	*next = r->size;
 	if (!chunk_header_is_whole(&h, r->size - at))
 		return read_unfinished(r, at, &h, next);
+	err = seen_chunks_add(r->seen, &h, &is_new);
+	if (err)
+		return err;
+	if (is_new)
+		return read_whole(r, at, &h, next);
 	*next = at + h.size;
-	if (!is_new(r->seen, &h, &err)) {
-		r->report->n_duplicates++;
-		return 0;
-	}
-	return err ? err : read_part(r, at, &h, h.size, true);
+	r->report->n_duplicates++;
+	return 0;
 }
 
 int recording_read(int fd, const struct event_visitor *visitor, struct seen_chunks *seen,

@@ -12,17 +12,7 @@
 
 #include "jfr/chunk.h"
 #include "jfr/event_types.h"
-
-/* Chunks that were read already, of this file and others: dumps overlap. All zero at first. */
-struct seen_chunks {
-	struct seen_chunk {
-		int64_t start_ns, start_ticks;
-		uint64_t size;
-	} * items;
-	size_t n, cap;
-};
-
-void seen_chunks_deinit(struct seen_chunks *seen);
+#include "jfr/seen_chunks.h"
 
 struct recording_report {
 	uint64_t n_chunks, n_duplicates; /* chunks that were read, and that were there before */

@@ -141,7 +141,12 @@ static uint64_t next_mark(const struct chunk *c, uint64_t at, uint64_t to)
 	return low < c->n_marks && c->marks[low] < to ? c->marks[low] : to;
 }
 
-bool resync_is_run(struct chunk *c, uint64_t at, uint64_t limit, bool is_marked)
+bool resync_is_end(const struct chunk *c, uint64_t limit, uint64_t to)
+{
+	return limit < to || (c->header.size == to && chunk_header_is_whole(&c->header, to));
+}
+
+bool resync_is_run(struct chunk *c, uint64_t at, uint64_t limit, uint64_t to)
 {
 	int n = 0;
 
@@ -153,7 +158,7 @@ bool resync_is_run(struct chunk *c, uint64_t at, uint64_t limit, bool is_marked)
 		at += size;
 		n++;
 	}
-	return n == RUN || (n && at == limit && (is_marked || n > 1));
+	return n == RUN || (n && at == limit && (n > 1 || resync_is_end(c, limit, to)));
 }
 
 /* How much may be looked at: a small chunk costs little however it is made, and a large one is not
@@ -199,16 +204,11 @@ static uint64_t look(struct chunk *c, uint64_t at, uint64_t limit, uint64_t to,
 	}
 }
 
-static bool begins_run(struct chunk *c, uint64_t at, uint64_t limit, uint64_t to)
-{
-	return resync_is_run(c, at, limit, limit < to);
-}
-
 int resync(struct chunk *c, uint64_t *at, uint64_t to)
 {
 	uint64_t from = *at, limit = next_mark(c, from + 1, to);
 
-	*at = look(c, from + 1, limit, to, begins_run);
+	*at = look(c, from + 1, limit, to, resync_is_run);
 	return chunk_note(c, from, *at, *at == to ? "cut off" : "no event");
 }
 

@@ -14,9 +14,12 @@ struct chunk;
  * is a no.
  */
 bool resync_is_event(struct chunk *c, uint64_t at, uint64_t to, uint64_t *size);
-/* Do several such events follow each other from here on, as far as there is room before the limit?
-   A single one at the very end is not enough, unless a mark says that something ends there. */
-bool resync_is_run(struct chunk *c, uint64_t at, uint64_t limit, bool is_marked);
+/* Does a mark, or the header of a finished chunk, say that an event ends at the limit? */
+bool resync_is_end(const struct chunk *c, uint64_t limit, uint64_t to);
+/* Do several such events follow each other from here on, as far as there is room before the limit,
+   the next mark or `to`? A single one at the very end is not enough, unless a mark or the header
+   says that something ends there. */
+bool resync_is_run(struct chunk *c, uint64_t at, uint64_t limit, uint64_t to);
 /*
  * *at is where an event should be and is none. Moves it to the next place from which several events
  * follow each other, to the next mark, or to `to`, and notes what lies between as damage. 0 or
