@@ -47,7 +47,9 @@ SETTING bool has_cgroup_ancestors =
 SETTING bool has_task_pt_regs = false; /* the kernel has bpf_task_pt_regs (5.15) */
 
 /* A rule looked up before, found by the low bits of the pc. Valid as long as the process's vector
-   is: a file's rules never change. Saves a binary search over cold memory for most frames. */
+   is: a file's rules never change. Saves a binary search over cold memory for most frames. Two
+   stand side by side in one place, the newer one first, as the pcs of one stack that share a place
+   would drive each other out at every sample. */
 struct cached_rule {
 	__u64 key; /* pc and generation of the vector, mixed */
 	__u64 rule;
