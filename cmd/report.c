@@ -138,8 +138,9 @@ const struct verb verb_report = {
 	.synopsis = "[OPTIONS] FILE",
 	.summary = "show a profile as text: top, tree, callers, peek; or convert it",
 	.description =
-		"Shows a profile that weft or another program wrote in pprof's format. FILE "
-		"- is stdin.\n\n"
+		"Shows a profile that weft or another program wrote in pprof's format, or the "
+		"samples "
+		"of a JFR recording. FILE - is stdin.\n\n"
 		"The top table lists functions: flat is what a function cost itself, cum "
 		"with what it "
 		"called. A function that calls itself counts once in a stack, an inlined "

@@ -14,11 +14,13 @@
 #include "core/source.h"
 #include "core/text.h"
 #include "exporter/pprof_source.h"
+#include "jfr/source.h"
 
 #define HEAD_LEN 512 /* first bytes that a sniff may look at */
 
 static const struct source_ops *const file_sources[] = {
 	&source_pprof,
+	&source_jfr,
 	NULL,
 };
 
@@ -44,8 +46,8 @@ static const struct source_ops *choose(const char *path, int *status)
 	if (!len && !fstat(fd, &st) && S_ISREG(st.st_mode))
 		log_error("%s is empty", name);
 	else
-		log_error("%s is no profile that weft reads\n  it reads: %s", name,
-			  file_sources[0]->help);
+		log_error("%s is no profile that weft reads\n  it reads: %s, %s", name,
+			  source_pprof.help, source_jfr.help);
 	return NULL;
 }
 

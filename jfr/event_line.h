@@ -23,7 +23,7 @@ struct event_lines {
 	char container[EVENT_LINE_SERVICE_MAX], deployment[EVENT_LINE_SERVICE_MAX];
 	int64_t pid;
 	bool shows_secrets; /* of jfr/secret.h */
-	uint64_t n; /* lines written */
+	uint64_t n;	    /* lines written */
 	struct text_room room;
 };
 

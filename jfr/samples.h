@@ -16,8 +16,8 @@ void samples_free(struct samples *s); /* NULL is fine */
 struct moment_sink samples_sink(struct samples *s);
 /* Labels that all samples from here on have ("service", "host"); "" for none. */
 void samples_set_label(struct samples *s, const char *key, const char *value);
-/* Frames that the JVM itself hides (of lambdas and method handles, the beginnings of virtual threads)
-   are left out, unless. */
+/* Frames that the JVM itself hides (of lambdas and method handles, the beginnings of virtual
+   threads) are left out, unless. */
 void samples_keep_hidden(struct samples *s);
 /* Leaves out the sample types that nothing came for, and fills the profile's header. */
 void samples_finish(struct samples *s, int64_t start_ns, int64_t end_ns);
