@@ -133,6 +133,26 @@ static int read_watch(const struct options *opt, struct watch_settings *s)
 	return EXIT_OK;
 }
 
+/* Before a ledger is made for them. */
+static int check_roots(const struct string_list *paths)
+{
+	char name[512];
+	struct stat st;
+
+	for (size_t i = 0; i < paths->n; i++) {
+		int err = stat(paths->items[i], &st) < 0 ? errno
+			  : S_ISDIR(st.st_mode)		 ? 0
+							 : ENOTDIR;
+
+		if (!err)
+			continue;
+		log_error("cannot watch %s: %s", text_safe(paths->items[i], name, sizeof(name)),
+			  strerror(err));
+		return EXIT_NO_TARGET;
+	}
+	return EXIT_OK;
+}
+
 static int add_roots(struct watch *w, const struct string_list *paths)
 {
 	char name[512];
@@ -238,6 +258,8 @@ int jfr_watch(const struct options *opt)
 
 	if (!status)
 		status = read_watch(opt, &settings);
+	if (!status)
+		status = check_roots(&opt->files);
 	if (status)
 		return status;
 	exports.batch_len = settings.rotate_bytes;

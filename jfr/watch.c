@@ -154,8 +154,9 @@ static void forget(struct watch *w, size_t index)
 	scoped_close(&fd);
 	if (file->tail.exported > CHUNK_HEADER_LEN)
 		read += file->tail.exported;
-	if (file->kind == FILE_RECORDING && file->start_ns && file->size > read)
-		watch_lose(w, LOST_VANISHED, file->size - read);
+	/* Nobody knows what else there was of a chunk that was not finished. */
+	if (file->kind == FILE_RECORDING && file->start_ns && file->size > file->tail.at)
+		watch_lose(w, LOST_VANISHED, file->size > read ? file->size - read : 0);
 	if (file->kind == FILE_RECORDING) {
 		file->kind = FILE_DONE;
 		if (watch_put_file(w, file))
@@ -222,8 +223,9 @@ static int settle_gone(struct watch *w)
 	for (size_t i = 0; i < gone.n; i++) {
 		struct source_record *row = &gone.rows[i];
 
-		if (row->size > row->exported)
-			watch_lose(w, LOST_VANISHED, row->size - row->exported);
+		if (row->size > row->offset)
+			watch_lose(w, LOST_VANISHED,
+				   row->size > row->exported ? row->size - row->exported : 0);
 		row->state = SOURCE_DONE;
 		row->reason = "";
 		if (!err)

@@ -75,16 +75,23 @@ class File:
         self.original, self.number = original, number
         self.path = "in/%d/%d.jfr" % (number % N_DIRS, number)
         self.stage = -2
-        self.age = self.seen_s = 0
-        self.is_deleted = False
+        self.age = self.rounds = 0
+        self.is_seen = self.is_deleted = False
 
-    def step(self):
+    def look(self, rounds):
+        """Weft has had so many rounds in all: was there a whole one since the file has a header?"""
+        if not self.is_deleted and self.stage >= 0:
+            self.is_seen |= rounds - self.rounds > 2
+
+    def step(self, rounds):
+        self.look(rounds)
         o, last = self.original, len(self.original.stages) - 1
         if self.is_deleted:
             return
         if self.stage < last:
             self.stage += 1
             self.write(o)
+            self.rounds = rounds if self.stage == 0 else self.rounds
         elif self.age == 1 and self.number % 3 == 0:
             path = self.path.replace(".jfr", "-done")
             os.rename(self.path, path)
@@ -112,11 +119,20 @@ class Weft:
         self.out = open("out.json", "ab") if is_stdout else None
         self.err = open("weft.err", "ab")
         self.args = [weft, "jfr", "in", "--watch", "--ledger", "ledger", "--events", EVENTS,
-                     "--rotate-age", "100ms", "-o", "-" if is_stdout else "out"]
+                     "--rotate-age", "100ms", "--metrics", "100ms", "-o", "-" if is_stdout else "out"]
         self.process = None
 
     def start(self):
         self.process = subprocess.Popen(self.args, stdout=self.out, stderr=self.err)
+
+    def rounds(self):
+        """It says something after a round."""
+        return open("weft.err", "rb").read().count(b" sources=")
+
+    def await_round(self):
+        before, try_s = self.rounds(), time.monotonic()
+        while self.rounds() == before and time.monotonic() - try_s < 10:
+            time.sleep(0.02)
 
     def kill(self):
         self.process.send_signal(signal.SIGKILL)
@@ -153,7 +169,7 @@ def read_ids(is_stdout):
 def check(original, files, is_stdout):
     ids = read_ids(is_stdout)
     db = sqlite3.connect("ledger")
-    lost_paths = {os.fsdecode(p) for p, in db.execute("SELECT path FROM source WHERE exported < size AND state != 0")}
+    lost_paths = {os.fsdecode(p) for p, in db.execute("SELECT path FROM source WHERE offset < size AND state != 0")}
     lost = dict((r, b) for r, n, b in db.execute("SELECT reason, n, bytes FROM lost"))
     problems = collections.Counter()
     n_lost = n_unseen = 0
@@ -166,7 +182,7 @@ def check(original, files, is_stdout):
                 continue
             if not f.is_deleted:
                 problems["missing"] += 1
-            elif not f.seen_s:
+            elif not f.is_seen:
                 n_unseen += 1
             elif os.path.basename(f.path).split("-")[0].split(".")[0] in \
                     {os.path.basename(p).split("-")[0].split(".")[0] for p in lost_paths} and lost:
@@ -193,22 +209,24 @@ def main():
     per_round = n_files // (n_kills * 3 // 4) + 1
     for kill in range(n_kills):
         run.start()
-        began = time.monotonic()
         active = files[:per_round * (kill + 1)]
-        for step in range(3):
+        if kill % 4:
+            run.await_round()  # else it is killed while it begins
+        for _ in range(3):
+            rounds = run.rounds()
             for f in active:
-                f.step()
+                f.step(rounds)
             time.sleep(random.uniform(0.05, 0.5))
         run.kill()
+        rounds = run.rounds()
         for f in active:
-            f.seen_s += time.monotonic() - began if not f.is_deleted or f.age < 4 else 0
-        if kill % 2:
-            for f in active:  # while nobody watches
-                f.step()
+            f.look(rounds)
+            if kill % 2:
+                f.step(rounds)  # while nobody watches
     run.start()
     for f in files:
         while f.stage < len(original.stages) - 1:
-            f.step()
+            f.step(run.rounds())
     status = run.finish(files)
     problems = check(original, files, is_stdout)
     if status:
