@@ -61,7 +61,7 @@ static void print_origin(const struct jfr_run *run, FILE *out)
 	if (n_duplicates)
 		fprintf(out, " (and %" PRIu64 " that were there twice)", n_duplicates);
 	fputc('\n', out);
-	if (*f->name) {
+	if (*f->name && run->n_files == 1) {
 		show_name(f->name, 0, out);
 		if (f->pid)
 			fprintf(out, " · pid %" PRId64, f->pid);
@@ -69,7 +69,7 @@ static void print_origin(const struct jfr_run *run, FILE *out)
 			fprintf(out, " · %" PRId64 " hardware threads", f->n_threads);
 		fputc('\n', out);
 	}
-	if (run->opt->verbose || run->opt->show_secrets) {
+	if (run->n_files == 1 && (run->opt->verbose || run->opt->show_secrets)) {
 		print_arguments("JVM arguments", f->arguments, run->opt->show_secrets, out);
 		print_arguments("Program", f->java_arguments, run->opt->show_secrets, out);
 	}
@@ -179,19 +179,19 @@ static void print_gcs(const struct jfr_run *run, FILE *out)
 	}
 }
 
-struct thread_row {
+struct label_row {
 	uint32_t name;
 	int64_t value;
 };
 
 static int larger_first(const void *a, const void *b)
 {
-	const struct thread_row *x = a, *y = b;
+	const struct label_row *x = a, *y = b;
 
 	return x->value > y->value ? -1 : x->value < y->value;
 }
 
-static uint32_t thread_of(const struct profile *p, uint32_t labels, uint32_t key)
+static uint32_t label_of(const struct profile *p, uint32_t labels, uint32_t key)
 {
 	size_t n;
 	const struct label *l = profile_get_labels(p, labels, &n);
@@ -202,13 +202,15 @@ static uint32_t thread_of(const struct profile *p, uint32_t labels, uint32_t key
 	return 0;
 }
 
-/* By the profile's default value. */
-static int print_threads(const struct jfr_run *run, FILE *out)
+/* What each value of a label sums up to, by the profile's default value, when there are so many of
+   them. */
+static int print_by(const struct jfr_run *run, const char *label, size_t least, const char *title,
+		    FILE *out)
 {
 	const struct profile *p = run->profile;
 	const struct profile_header *h = profile_get_header(p);
-	uint32_t key = profile_find_string_n(p, "thread", 6), value = 0;
-	SCOPED(free) struct thread_row *rows = calloc(profile_n_strings(p) + 1, sizeof(*rows));
+	uint32_t key = profile_find_string_n(p, label, strlen(label)), value = 0;
+	SCOPED(free) struct label_row *rows = calloc(profile_n_strings(p) + 1, sizeof(*rows));
 	size_t n = 0;
 	struct scale scale;
 
@@ -219,18 +221,18 @@ static int print_threads(const struct jfr_run *run, FILE *out)
 			value = i;
 	for (uint32_t i = 0; i < profile_n_samples(p); i++) {
 		const struct sample *s = profile_get_sample(p, i);
-		struct thread_row *row = &rows[thread_of(p, s->labels, key)];
+		struct label_row *row = &rows[label_of(p, s->labels, key)];
 
 		row->value = (int64_t)((uint64_t)row->value + (uint64_t)s->values[value]);
 	}
 	for (uint32_t i = 1; i <= profile_n_strings(p); i++)
 		if (rows[i].value > 0)
-			rows[n++] = (struct thread_row){ .name = i, .value = rows[i].value };
-	if (!n)
+			rows[n++] = (struct label_row){ .name = i, .value = rows[i].value };
+	if (n < least)
 		return 0;
 	qsort(rows, n, sizeof(*rows), larger_first);
 	scale = scale_for(profile_get_string(p, h->sample_types[value].unit), rows[0].value);
-	fprintf(out, "\n%12s  Threads\n", profile_get_string(p, h->default_sample_type));
+	fprintf(out, "\n%12s  %s\n", profile_get_string(p, h->default_sample_type), title);
 	for (size_t i = 0; i < n && (run->opt->verbose || i < DEFAULT_THREADS); i++) {
 		char text[32];
 
@@ -250,7 +252,9 @@ int jfr_print_summary(struct jfr_run *run, FILE *out)
 	if (err)
 		return err;
 	print_sums(run, out);
-	err = print_threads(run, out);
+	err = print_by(run, "service", 2, "Services", out);
+	if (!err)
+		err = print_by(run, "thread", 1, "Threads", out);
 	print_gcs(run, out);
 	return err ? err : print_types(run, out);
 }
