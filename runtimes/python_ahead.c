@@ -13,6 +13,7 @@
 #define MAX_LEVELS 8	/* from a task to what its coroutines await */
 #define A_TASK 4	/* objects of a level for each task, at most */
 #define REFERENCES 1024 /* fetched together */
+#define FEW 16		/* tasks: it would take as many messages as it saves */
 
 /* What is to be looked at: an object, or the frame of a generator (to 3.10, where it is elsewhere).
  */
@@ -68,10 +69,10 @@ void python_ahead_tasks(struct python_heap *h, const uint64_t *tasks, size_t n)
 	struct level now = { calloc(A_TASK * n + 1, sizeof(struct item)), 0, A_TASK * n },
 		     next = { calloc(A_TASK * n + 1, sizeof(struct item)), 0, A_TASK * n };
 
-	for (size_t i = 0; i < n; i++)
+	for (size_t i = 0; i < n && n > FEW; i++)
 		mem_cache_want(h->mem, tasks[i], OBJECT_LEN);
 	mem_cache_fetch(h->mem);
-	for (size_t i = 0; i < n && now.items && next.items; i++)
+	for (size_t i = 0; i < n && n > FEW && now.items && next.items; i++)
 		if (python_kind(h, tasks[i]) == PYTHON_TASK)
 			add_task(h, tasks[i], &now);
 	for (int depth = 0; depth < MAX_LEVELS && now.n && next.items; depth++) {
