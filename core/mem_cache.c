@@ -16,8 +16,9 @@
 
 struct page {
 	uint64_t number;
-	size_t slot; /* where it is in slots */
-	int err;     /* of the read; 0: the bytes are there */
+	size_t slot;  /* where it is in slots */
+	int err;      /* of the read; 0: the bytes are there */
+	bool is_used; /* somebody asked for it, not only for what lies beside it */
 	uint8_t bytes[PAGE];
 };
 
@@ -105,6 +106,7 @@ static struct page *add_page(struct cache_mem *c, uint64_t number)
 		return NULL;
 	page->number = number;
 	page->err = 0;
+	page->is_used = false;
 	page->slot = slot_of(c, number);
 	c->slots[page->slot] = page;
 	c->n++;
@@ -160,6 +162,7 @@ static int page_of(struct cache_mem *c, uint64_t number, struct page **out)
 		if (err < 0)
 			return err;
 		c->last = page;
+		page->is_used = true;
 	}
 	*out = c->last;
 	return 0;
@@ -217,13 +220,7 @@ void mem_cache_want(struct mem *cache, uint64_t addr, size_t len)
 /* One that is wanted and not there gets its place; NULL: there is nothing to read. */
 static struct page *begin_page(struct cache_mem *c, uint64_t number)
 {
-	struct page *page;
-
-	if (!c->reads_left || c->slots[slot_of(c, number)])
-		return NULL;
-	page = add_page(c, number);
-	c->reads_left -= page != NULL;
-	return page;
+	return c->slots[slot_of(c, number)] ? NULL : add_page(c, number);
 }
 
 void mem_cache_fetch(struct mem *cache)
@@ -234,8 +231,8 @@ void mem_cache_fetch(struct mem *cache)
 
 	if (c->n + c->n_wanted > c->max)
 		mem_cache_forget(cache);
-	for (size_t i = 0; i < c->n_wanted;) {
-		size_t n = 0;
+	for (size_t i = 0; i < c->n_wanted && c->reads_left;) {
+		size_t n = 0, cost;
 
 		for (; i < c->n_wanted && n < AT_ONCE; i++) {
 			pages[n] = begin_page(c, c->wanted[i]);
@@ -248,6 +245,8 @@ void mem_cache_fetch(struct mem *cache)
 		mem_read_many(c->under, places, n);
 		for (size_t k = 0; k < n; k++)
 			pages[k]->err = places[k].err;
+		cost = (n + BLOCK - 1) / BLOCK;
+		c->reads_left -= cost < c->reads_left ? cost : c->reads_left;
 	}
 	c->n_wanted = 0;
 }
@@ -258,7 +257,7 @@ void mem_cache_refresh(struct mem *cache)
 
 	c->n_wanted = 0;
 	for (size_t i = 0; i < c->n; i++)
-		if (!c->pages[i]->err)
+		if (!c->pages[i]->err && c->pages[i]->is_used)
 			mem_cache_want(cache, c->pages[i]->number * PAGE, 1);
 	mem_cache_forget(cache);
 	mem_cache_fetch(cache);

@@ -15,8 +15,8 @@
    pages in all; whoever asks for more gets -E2BIG. NULL: no memory. */
 struct mem *mem_cache_new(struct mem *under, size_t max_bytes, uint64_t max_reads);
 void mem_cache_forget(struct mem *cache);
-/* Makes everything new as well, by reading again what it holds, many pages at a time. For those who
-   will ask for much of the same. */
+/* Makes everything new as well, by reading again what was asked for, many pages at a time, of which
+   some count as one. For those who will ask for much of the same. */
 void mem_cache_refresh(struct mem *cache);
 /* These bytes will be asked for; and now: reads all that will be and is not there, many pages at a
    time. */

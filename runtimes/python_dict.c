@@ -169,43 +169,76 @@ uint64_t python_attribute(struct python_heap *h, uint64_t object, const char *na
 	return python_attribute_with_key(h, object, name, NULL);
 }
 
-/* A member descriptor's PyMemberDef, and in that where in the object the slot is. */
+/* Of a member descriptor: whose it is, its name, its PyMemberDef; in that where in objects the slot
+   is. */
+#define DESCRIPTOR_TYPE 16
+#define DESCRIPTOR_NAME 24
 #define DESCRIPTOR_MEMBER 40
 #define MEMBER_OFFSET 16
 #define MAX_BASES 16
 
-/* What is at a member descriptor's place in the object; 0: it is something else. */
-static uint64_t slot_value(struct python_heap *h, uint64_t object, uint64_t type,
-			   uint64_t descriptor)
+static void read_descriptor(struct python_heap *h, uint64_t descriptor, uint64_t words[4])
 {
-	uint64_t member, at;
-	char name[24];
+	words[0] = python_word(h, descriptor + h->layout->object.type);
+	words[1] = python_field(h, descriptor, DESCRIPTOR_TYPE);
+	words[2] = python_field(h, descriptor, DESCRIPTOR_NAME);
+	words[3] = python_field(h, descriptor, DESCRIPTOR_MEMBER);
+}
 
-	python_type_name(h, descriptor, name, sizeof(name));
-	if (strcmp(name, "member_descriptor") != 0)
+/* Of the class or one that it derives from; 0: there is none. */
+static uint64_t find_descriptor(struct python_heap *h, uint64_t type, const char *name)
+{
+	uint64_t descriptor = 0;
+	char kind[24];
+
+	for (int i = 0; type && i < MAX_BASES && !descriptor; i++) {
+		descriptor = python_dict_get(h, python_field(h, type, PYTHON_TYPE_DICT), name);
+		type = python_field(h, type, PYTHON_TYPE_BASE);
+	}
+	python_type_name(h, descriptor, kind, sizeof(kind));
+	return strcmp(kind, "member_descriptor") ? 0 : descriptor;
+}
+
+/* Looking through a class takes some twenty pages, looking at what was found there one. */
+static bool is_remembered(struct python_heap *h, uint64_t type, const char *name)
+{
+	const struct python_slot_memo *memo = &h->slot;
+	uint64_t words[4];
+
+	if (memo->type != type || !type || strcmp(memo->name, name) != 0)
+		return false;
+	read_descriptor(h, memo->descriptor, words);
+	return !memcmp(words, memo->words, sizeof(words));
+}
+
+/* Where in objects of a class a slot is; 0: it has none of that name. */
+static uint64_t slot_of(struct python_heap *h, uint64_t type, const char *name)
+{
+	struct python_slot_memo memo = { .type = type, .name = name };
+
+	if (is_remembered(h, type, name))
+		return h->slot.at;
+	memo.descriptor = find_descriptor(h, type, name);
+	if (!memo.descriptor)
 		return 0;
-	member = python_field(h, descriptor, DESCRIPTOR_MEMBER);
-	at = member ? python_word(h, member + MEMBER_OFFSET) : 0;
-	if (at < h->layout->object.size || at >= python_word(h, type + h->layout->type.basicsize))
+	read_descriptor(h, memo.descriptor, memo.words);
+	memo.at = memo.words[3] ? python_word(h, memo.words[3] + MEMBER_OFFSET) : 0;
+	if (memo.at < h->layout->object.size ||
+	    memo.at >= python_word(h, type + h->layout->type.basicsize))
 		return 0;
-	return python_word(h, object + at);
+	h->slot = memo;
+	return memo.at;
 }
 
 uint64_t python_member(struct python_heap *h, uint64_t object, const char *name)
 {
-	uint64_t value = python_attribute(h, object, name), base, type;
+	uint64_t value = python_attribute(h, object, name), type, at;
 
-	type = object ? python_word(h, object + h->layout->object.type) : 0;
-	base = value ? 0 : type;
-	for (int i = 0; base && i < MAX_BASES && !value; i++) {
-		uint64_t dict = python_field(h, base, PYTHON_TYPE_DICT);
-		uint64_t descriptor = python_dict_get(h, dict, name);
-
-		if (descriptor)
-			return slot_value(h, object, type, descriptor);
-		base = python_field(h, base, PYTHON_TYPE_BASE);
-	}
-	return value;
+	if (value || !object)
+		return value;
+	type = python_word(h, object + h->layout->object.type);
+	at = type ? slot_of(h, type, name) : 0;
+	return at ? python_word(h, object + at) : 0;
 }
 
 uint64_t python_module_dict(struct python_heap *h, uint64_t modules, const char *name)

@@ -48,6 +48,11 @@ void python_functions_free(struct python_functions *fs)
 	free(fs);
 }
 
+size_t python_functions_memory(const struct python_functions *fs)
+{
+	return sizeof(*fs) + intern_memory(fs->keys) + fs->n_bytes;
+}
+
 /* Its file is right in a folder named asyncio of the standard library or of a package; or it is
  * anyio's. */
 static bool is_asyncio(const char *file)

@@ -25,6 +25,8 @@ struct python_functions;
 
 struct python_functions *python_functions_new(void);
 void python_functions_free(struct python_functions *fs);
+/* Bytes, about. */
+size_t python_functions_memory(const struct python_functions *fs);
 
 /* The function of a code object; qualname: a str that names it better, 0: none. 0: unreadable. */
 uint32_t python_functions_id(struct python_functions *fs, struct python_heap *h, uint64_t code,

@@ -231,6 +231,7 @@ void python_heap_recall(struct python_heap *h, const struct python_static_types 
 {
 	for (size_t i = 0; i < known->n; i++)
 		note_kind(h, known->types[i], (enum python_kind)known->kinds[i]);
+	h->slot = known->slot;
 }
 
 static bool is_known(const struct python_static_types *known, uint64_t type)
@@ -244,6 +245,7 @@ static bool is_known(const struct python_static_types *known, uint64_t type)
 /* What no kind is known of may be anything, made of what is no type at all. */
 void python_heap_remember(struct python_heap *h, struct python_static_types *known)
 {
+	known->slot = h->slot;
 	for (uint32_t id = 1; id <= intern_count(h->types); id++) {
 		uint64_t type, flags;
 

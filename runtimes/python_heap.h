@@ -53,6 +53,15 @@ enum python_kind {
 /* Entries of one dict, set, list or tuple that are looked at. */
 #define PYTHON_MAX_ITEMS (1u << 20)
 
+/* Where the slot of a class is that was looked for last: its descriptor, which must still be what
+   it was. type 0: none was. */
+struct python_slot_memo {
+	uint64_t type, descriptor;
+	uint64_t words[4]; /* of the descriptor: its type, whose it is, its name, where it points */
+	uint64_t at;	   /* in objects */
+	const char *name;
+};
+
 struct python_heap {
 	struct mem *mem; /* borrowed */
 	const struct python_layout *layout;
@@ -60,6 +69,7 @@ struct python_heap {
 	struct intern *types; /* addresses of types seen */
 	uint8_t *kinds;	      /* theirs, by id */
 	size_t cap_kinds;
+	struct python_slot_memo slot;
 	uint64_t n_reads; /* so far */
 	uint64_t n_left;  /* reads until everything is as if it was not there: ends every loop */
 };
@@ -78,6 +88,7 @@ struct python_static_types {
 	uint64_t types[PYTHON_MAX_STATIC_TYPES];
 	uint8_t kinds[PYTHON_MAX_STATIC_TYPES];
 	size_t n;
+	struct python_slot_memo slot; /* says itself whether it still holds */
 };
 
 void python_heap_recall(struct python_heap *h, const struct python_static_types *known);

@@ -17,10 +17,10 @@
 #define KEEP_NS (50 * UINT64_C(1000000))
 #define MAX_TASKS 256 /* that wait for one, directly or not */
 #define CACHE_BYTES (1u << 20)
-#define OBJECT_HEAD 16 /* counts, type: they say nothing of a name */
+#define FUNCTION_BYTES (512u << 10) /* of functions that are remembered, about */
+#define OBJECT_HEAD 16		    /* counts, type: they say nothing of a name */
 
 SCOPED_DEFINE(struct intern, intern_free)
-SCOPED_DEFINE(struct python_functions, python_functions_free)
 SCOPED_DEFINE(struct python_logical, python_logical_free)
 
 /* What a task is known by. No padding: it is compared as bytes. */
@@ -39,6 +39,7 @@ struct slot {
 
 struct python_parents {
 	struct python_static_types types;
+	struct python_functions *functions; /* of earlier searches; NULL: none */
 	struct slot slots[N_SLOTS];
 	uint32_t locations[PYTHON_LOGICAL_MAX];
 };
@@ -52,6 +53,8 @@ void python_parents_free(struct python_parents *pp)
 {
 	for (size_t i = 0; pp && i < N_SLOTS; i++)
 		free(pp->slots[i].locations);
+	if (pp)
+		python_functions_free(pp->functions);
 	free(pp);
 }
 
@@ -61,7 +64,7 @@ size_t python_parents_memory(const struct python_parents *pp)
 
 	for (size_t i = 0; i < N_SLOTS; i++)
 		sum += pp->slots[i].n * sizeof(uint32_t);
-	return sum;
+	return pp->functions ? sum + python_functions_memory(pp->functions) : sum;
 }
 
 /* A search for who waits for a task. */
@@ -71,6 +74,7 @@ struct search {
 	struct intern *addresses; /* of the task and of all that wait for it */
 	struct python_waiters waiters;
 	struct python_tasks tasks;
+	struct python_functions *functions;
 };
 
 /* The copy is of the object from its start. Of a str the characters count and how many there are,
@@ -146,12 +150,11 @@ static int64_t place_of(const struct python_tasks *ts, uint64_t addr)
 /* How many locations; -1: nothing is known. */
 static int64_t search(struct search *s, struct profile *p, uint32_t *out)
 {
-	SCOPED(python_functions_free) struct python_functions *fs = python_functions_new();
 	SCOPED(python_logical_free) struct python_logical *l = NULL;
-	struct python_dump dump = { .functions = fs };
+	struct python_dump dump = { .functions = s->functions };
 	int64_t place;
 
-	if (!fs || gather(s) || python_tasks_read(&s->heap, s->addresses, fs, &s->tasks))
+	if (gather(s) || python_tasks_read(&s->heap, s->addresses, s->functions, &s->tasks))
 		return -1;
 	/* The last thing that was read anew is all that tells whether a task went on. */
 	place = place_of(&s->tasks, s->task->task);
@@ -164,17 +167,31 @@ static int64_t search(struct search *s, struct profile *p, uint32_t *out)
 	return (int64_t)python_logical_parents(l, python_logical_id(l, (size_t)place), p, out);
 }
 
+/* Functions are known by what they are, so that those of earlier searches hold; reading one takes
+   several pages. */
+static struct python_functions *functions_of(struct python_parents *pp)
+{
+	if (pp->functions && python_functions_memory(pp->functions) > FUNCTION_BYTES) {
+		python_functions_free(pp->functions);
+		pp->functions = NULL;
+	}
+	if (!pp->functions)
+		pp->functions = python_functions_new();
+	return pp->functions;
+}
+
 /* The same with all that it needs. */
 static int64_t read_parents(struct python_parents *pp, const struct python_parents_source *source,
 			    const struct wire_python_task *task, struct profile *p)
 {
 	SCOPED(intern_free) struct intern *addresses = intern_new();
-	struct search s = { .task = task, .addresses = addresses };
+	struct search s = { .task = task, .addresses = addresses, .functions = functions_of(pp) };
 	struct python_search limits;
 	int64_t n;
 
-	if (!addresses || python_search_begin(&limits, source->part, source->mem, source->layout,
-					      CACHE_BYTES, &s.heap))
+	if (!addresses || !s.functions ||
+	    python_search_begin(&limits, source->part, source->mem, source->layout, CACHE_BYTES,
+				&s.heap))
 		return -1;
 	mem_cache_read_ahead(limits.cache, true);
 	s.heap.at = *source->at;

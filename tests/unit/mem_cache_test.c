@@ -187,7 +187,7 @@ static void what_is_wanted_is_read_at_once(void **state)
 
 	(void)state;
 	counted_init(&under);
-	cache = mem_cache_new(&under.m, 1 << 20, 5);
+	cache = mem_cache_new(&under.m, 1 << 20, 2);
 	assert_int_equal(mem_read(cache, ADDR, &byte, 1), 0);
 	mem_cache_want(cache, ADDR, 8);
 	mem_cache_want(cache, ADDR + 2 * PAGE - 4, 8); /* of two pages */
