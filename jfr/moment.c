@@ -202,34 +202,34 @@ static void read_who(struct moment_reader *r, struct chunk *c, struct moment *m)
 	m->class = text(r, c, r->class);
 }
 
-static bool is_hex(const char *s, size_t len)
-{
-	return strspn(s, "0123456789abcdefABCDEF") == len;
-}
-
-/* An id that is written as text, or as a number of 64 bits. */
-static void read_id(const struct moment_reader *r, int leaf, char *out, size_t size)
+/* An id that is written as text, or as a number of 64 bits. What a JVM writes more than once is a
+   constant of its. */
+static void read_id(const struct moment_reader *r, struct chunk *c, int leaf, char *out,
+		    size_t size)
 {
 	const struct jfr_value *v = leaf < 0 ? NULL : &r->values[leaf];
 	char buf[128];
+	struct text_room room = { .text = buf, .cap = sizeof(buf) };
+	const char *id;
 	size_t len;
 
 	if (v && kind_of(r, leaf) == VALUE_NUMBER && v->n)
 		snprintf(out, size, "%016" PRIx64, (uint64_t)v->n);
 	if (!v || kind_of(r, leaf) != VALUE_STRING || wire_string_room(&v->string) >= sizeof(buf))
 		return;
-	len = wire_string_text(&v->string, buf);
-	buf[len] = '\0';
-	if (len && len < size && is_hex(buf, len) && strspn(buf, "0") < len)
-		memcpy(out, buf, len + 1);
+	id = names_string(c, &v->string, &room);
+	len = strlen(id);
+	if (len && len < size && strspn(id, "0123456789abcdefABCDEF") == len &&
+	    strspn(id, "0") < len)
+		memcpy(out, id, len + 1);
 }
 
-static void read_span(const struct moment_reader *r, struct moment *m)
+static void read_span(const struct moment_reader *r, struct chunk *c, struct moment *m)
 {
 	uint64_t high = (uint64_t)number(r, r->trace_high), low = (uint64_t)number(r, r->trace_low);
 
-	read_id(r, r->trace_id, m->trace_id, sizeof(m->trace_id));
-	read_id(r, r->span_id, m->span_id, sizeof(m->span_id));
+	read_id(r, c, r->trace_id, m->trace_id, sizeof(m->trace_id));
+	read_id(r, c, r->span_id, m->span_id, sizeof(m->span_id));
 	if (!*m->trace_id && (high || low))
 		snprintf(m->trace_id, sizeof(m->trace_id), "%016" PRIx64 "%016" PRIx64, high, low);
 }
@@ -406,7 +406,7 @@ int moment_read(struct moment_reader *r, struct chunk *chunk, const struct event
 	m->time_ns = time_of(r, chunk, r->start, chunk->header.start_ns);
 	m->duration_ns = time_of(r, chunk, r->duration, -1);
 	read_who(r, chunk, m);
-	read_span(r, m);
+	read_span(r, chunk, m);
 	weigh(r, m, settings);
 	return 0;
 }

@@ -38,7 +38,7 @@ INT64_MAX = (1 << 63) - 1
 
 Seen = collections.namedtuple("Seen", "time duration weight thread_id fields")
 # Said by a key of their own, or not fields of the event.
-OWN = {"startTime", "duration", "eventThread", "sampledThread", "stackTrace", "state", "samplingPeriod", "traceId", "spanId"}
+OWN = {"startTime", "duration", "eventThread", "sampledThread", "stackTrace", "state", "samplingPeriod"}
 KEYS = {"parkedClass": "lockClass", "thrownClass": "exceptionClass", "address": "lockAddress"}
 GC_KEYS = {"name": "gcName", "cause": "gcCause"}
 

@@ -135,7 +135,9 @@ static inline void put_field(struct jfr_bytes *b, const struct event_field *f,
 	uint32_t bits;
 
 	memcpy(&bits, &f32, sizeof(bits));
-	if (f->type == T_STRING)
+	if (f->type == T_STRING && v->n) /* a constant's key */
+		put_u8(b, 2), put_varint(b, (uint64_t)v->n);
+	else if (f->type == T_STRING)
 		put_string(b, v->text ? 3 : 0, v->text ? v->text : "");
 	else if (f->type == T_FLOAT)
 		put_be(b, bits, 4);

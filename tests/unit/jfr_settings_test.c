@@ -1,0 +1,97 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "jfr/settings.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <cmocka.h>
+
+static void lengths_of_time_have_units(void **state)
+{
+	static const struct {
+		const char *text;
+		int64_t ns;
+	} cases[] = {
+		{ "20 ms", 20000000 },
+		{ "20ms", 20000000 },
+		{ "10000000", 10000000 },
+		{ "1 s", 1000000000 },
+		{ "5 us", 5000 },
+		{ "7 ns", 7 },
+		{ "2 m", 120000000000 },
+		{ "1 h", 3600000000000 },
+		{ "1 d", 86400000000000 },
+		{ "0 ms", 0 },
+		{ "", -1 },
+		{ "everyChunk", -1 },
+		{ "500/s", -1 },
+		{ "-1 ms", -1 },
+		{ " 1 ms", -1 },
+		{ "1 fortnight", -1 },
+		{ "99999999999999999999 ns", -1 },
+		{ "9223372036854775807 s", -1 },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++)
+		assert_int_equal(settings_duration(cases[i].text), cases[i].ns);
+}
+
+static void the_last_one_counts(void **state)
+{
+	struct settings s = { 0 };
+
+	(void)state;
+	settings_note(&s, "jdk.ExecutionSample", "period", "20 ms");
+	settings_note(&s, "jdk.ExecutionSample", "period", "10 ms");
+	settings_note(&s, "jdk.NativeMethodSample", "period", "30 ms");
+	settings_note(&s, "jdk.SocketRead", "period", "40 ms");
+	assert_int_equal(s.execution_ns, 10000000);
+	assert_int_equal(s.native_ns, 30000000);
+}
+
+static void a_rate_is_no_period(void **state)
+{
+	struct settings s = { 0 };
+
+	(void)state;
+	settings_note(&s, "jdk.CPUTimeSample", "throttle", "10ms");
+	assert_int_equal(s.cpu_time_ns, 10000000);
+	settings_note(&s, "jdk.CPUTimeSample", "throttle", "500/s");
+	assert_int_equal(s.cpu_time_ns, 0);
+	settings_note(&s, "jdk.CPUTimeSample", "enabled", "true");
+	assert_true(s.has_cpu_time);
+	settings_note(&s, "jdk.CPUTimeSample", "enabled", "false");
+	assert_false(s.has_cpu_time);
+}
+
+static void async_profilers_settings_are_its_own(void **state)
+{
+	struct settings s = { .is_async_profiler = true };
+
+	(void)state;
+	settings_note(&s, "", "event", "wall");
+	assert_true(s.is_wall);
+	settings_note(&s, "", "event", "null");
+	assert_false(s.is_wall || s.is_counter);
+	settings_note(&s, "", "event", "branch-misses");
+	assert_true(s.is_counter);
+	settings_note(&s, "", "interval", "1000");
+	assert_int_equal(s.interval_ns, 1000);
+	s = (struct settings){ 0 };
+	settings_note(&s, "", "event", "wall"); /* of HotSpot it means nothing */
+	assert_false(s.is_wall);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(lengths_of_time_have_units),
+		cmocka_unit_test(the_last_one_counts),
+		cmocka_unit_test(a_rate_is_no_period),
+		cmocka_unit_test(async_profilers_settings_are_its_own),
+	};
+
+	cmocka_set_message_output(CM_OUTPUT_TAP);
+	return cmocka_run_group_tests_name("jfr/settings", tests, NULL, NULL);
+}
