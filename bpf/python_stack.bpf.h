@@ -59,6 +59,19 @@ UNWIND_GLOBAL __u64 python_go_outwards(__u64 n)
 	return p && n < MAX_PYTHON_FRAMES && python_outer(&p->walk, &p->process);
 }
 
+/* Which tasks may be that of the thread with this state; how many. A function of its own, as the
+   ways through a dict, times those of a wait for the GIL, are more than a verifier follows. */
+UNWIND_GLOBAL __u64 python_tasks_find(__u64 tstate)
+{
+	struct python_scratch *p = python_scratch_get();
+
+	if (!p)
+		return 0;
+	python_tasks_begin(&p->tasks, &p->process, tstate, p->reads.frame,
+			   (struct python_dict_entry *)p->frames); /* empty yet */
+	return p->tasks.n;
+}
+
 static __always_inline void python_send(struct scratch *s, struct python_scratch *p, __u64 n)
 {
 	__u64 len;
@@ -144,8 +157,7 @@ static __always_inline void python_stack(struct scratch *s, __u64 vdso)
 		return;
 	p->tasks.n = p->tasks.task = 0;
 	if (p->process.has_tasks)
-		python_tasks_begin(&p->tasks, &p->process, p->walk.tstate, p->reads.frame,
-				   (struct python_dict_entry *)p->frames); /* empty yet */
+		python_tasks_find(p->walk.tstate);
 	for (int i = 0; i < MAX_PYTHON_FRAMES / PYTHON_FRAMES_PER_CALL + 1 && !end; i++) {
 		__u64 result = python_frames(n);
 
