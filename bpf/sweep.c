@@ -99,23 +99,12 @@ static struct alike describe(const struct look *k, size_t i)
 	return alike;
 }
 
-static uint32_t mark_stack(struct profile *p, const char *name)
-{
-	struct function function = { .name = profile_string(p, name) };
-	struct line line = { 0 };
-	uint32_t location;
-
-	line.function = profile_function(p, &function);
-	location = profile_location(p, &(struct location){ .kind = FRAME_MARK }, &line, 1);
-	return profile_stack(p, &location, 1);
-}
-
 /* Over the budget a new stack is a mark, so that the sample with its time is not lost. */
 static uint32_t make_stack(const struct look *k, uint32_t id)
 {
 	struct sweep *s = k->sweep;
 	enum budget_state state = budget_check(s->budget, k->time_ns);
-	uint32_t stack = 0;
+	uint32_t stack = 0, mark;
 	size_t n;
 
 	if (state != BUDGET_FAR_OVER) {
@@ -126,7 +115,8 @@ static uint32_t make_stack(const struct look *k, uint32_t id)
 	if (stack)
 		return stack;
 	s->n_over_budget++;
-	return mark_stack(s->profile, "[over memory budget]");
+	mark = profile_mark(s->profile, "[over memory budget]");
+	return profile_stack(s->profile, &mark, 1);
 }
 
 static uint32_t stack_of(const struct look *k, uint32_t id)

@@ -50,10 +50,9 @@ static int say_why(const struct python_dump *d, pid_t pid, int err)
 		log_error("process %d runs no CPython; weft dump knows no other runtime", pid);
 		return EXIT_FAILED;
 	case -ENOTSUP:
-		log_error("process %d runs CPython %s%s, which weft dump does not know", pid,
-			  dump_version(d->version, version),
-			  d->is_free_threaded ? " without a GIL" : "");
-		fprintf(stderr, "  it knows 3.7 to 3.15 with a GIL\n");
+		log_error("process %d runs CPython %s, which weft dump does not know", pid,
+			  dump_version(d->version, version));
+		fprintf(stderr, "  it knows 3.7 to 3.15\n");
 		return EXIT_FAILED;
 	case -EBADMSG:
 		log_error("process %d has an interpreter that was not started, or damaged", pid);

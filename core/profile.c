@@ -205,6 +205,17 @@ uint32_t profile_location(struct profile *p, const struct location *l, const str
 	return id;
 }
 
+uint32_t profile_mark(struct profile *p, const char *name)
+{
+	struct location location = { .kind = FRAME_MARK };
+	struct function function = { 0 };
+	struct line line = { 0 };
+
+	function.name = function.system_name = profile_string(p, name);
+	line.function = profile_function(p, &function);
+	return profile_location(p, &location, &line, 1);
+}
+
 void profile_set_lines(struct profile *p, uint32_t location, const struct line *lines, size_t n,
 		       uint16_t set_flags)
 {

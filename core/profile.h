@@ -124,6 +124,8 @@ uint32_t profile_string_n(struct profile *p, const char *s, size_t len); /* cut 
 uint32_t profile_find_string_n(const struct profile *p, const char *s, size_t len);
 uint32_t profile_function(struct profile *p, const struct function *f);
 uint32_t profile_mapping(struct profile *p, const struct profile_mapping *m);
+/* The location of what stands for frames: "[truncated]". */
+uint32_t profile_mark(struct profile *p, const char *name);
 /* lines may be empty; l->lines is ignored. */
 uint32_t profile_location(struct profile *p, const struct location *l, const struct line *lines,
 			  size_t n);

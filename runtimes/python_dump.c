@@ -216,7 +216,6 @@ int python_dump_memory(struct mem *m, pid_t pid, const struct python_layout *l, 
 
 	*out = (struct python_dump){
 		.version = l->version,
-		.is_free_threaded = l->is_free_threaded,
 		.functions = python_functions_new(),
 	};
 	if (!cache || !out->functions)

@@ -22,7 +22,6 @@ enum python_dump_what {
 
 struct python_dump {
 	uint32_t version; /* sys.hexversion */
-	bool is_free_threaded;
 	bool is_cut;	  /* there was more than weft reads */
 	uint64_t time_ns; /* CLOCK_MONOTONIC, when the tasks were read */
 	struct python_functions *functions;

@@ -225,15 +225,6 @@ enum python_logical_end python_logical_end(const struct python_logical *l, uint3
 	return PYTHON_LOGICAL_CHANGED;
 }
 
-static uint32_t mark_location(struct profile *p, const char *name)
-{
-	struct function function = { .name = profile_string(p, name) };
-	struct line line = { 0 };
-
-	line.function = profile_function(p, &function);
-	return profile_location(p, &(struct location){ .kind = FRAME_MARK }, &line, 1);
-}
-
 uint32_t python_place_location(struct profile *p, const struct python_functions *fs,
 			       struct python_place place)
 {
@@ -259,7 +250,7 @@ static uint32_t link_location(struct profile *p, enum python_via via)
 	char name[32];
 
 	snprintf(name, sizeof(name), "[%s]", python_via_name(via));
-	return mark_location(p, name);
+	return profile_mark(p, name);
 }
 
 uint32_t python_logical_mark(struct profile *p, enum python_logical_end end)
@@ -271,7 +262,7 @@ uint32_t python_logical_mark(struct profile *p, enum python_logical_end end)
 		[PYTHON_LOGICAL_CUT] = "[broken: awaits in a circle, or too deep]",
 	};
 
-	return end == PYTHON_LOGICAL_WHOLE ? 0 : mark_location(p, marks[end]);
+	return end == PYTHON_LOGICAL_WHOLE ? 0 : profile_mark(p, marks[end]);
 }
 
 /* Where a stack is written. */
@@ -285,7 +276,7 @@ struct writing {
 static bool put(struct writing *w, uint32_t location)
 {
 	if (w->n == PYTHON_LOGICAL_MAX - 1) {
-		w->out[w->n++] = mark_location(w->profile, "[truncated]");
+		w->out[w->n++] = profile_mark(w->profile, "[truncated]");
 		return false;
 	}
 	w->out[w->n++] = location;
@@ -301,7 +292,7 @@ static bool put_chain(struct writing *w, const struct python_logical *l, const s
 	if (node->is_cut && !put(w, python_logical_mark(w->profile, PYTHON_LOGICAL_CUT)))
 		return false;
 	if (!n)
-		return put(w, mark_location(w->profile, "[no Python coroutine]"));
+		return put(w, profile_mark(w->profile, "[no Python coroutine]"));
 	for (size_t i = n; i > 0; i--)
 		if (!put(w, python_place_location(w->profile, l->dump->functions, places[i - 1])))
 			return false;
