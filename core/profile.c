@@ -267,11 +267,26 @@ uint32_t profile_find_label_set(const struct profile *p, struct label *labels, s
 	return intern_find(p->label_sets, labels, n * sizeof(*labels));
 }
 
-void profile_add(struct profile *p, uint32_t stack, uint32_t labels, uint64_t time_ns,
-		 const int64_t *values)
+uint32_t profile_add(struct profile *p, uint32_t stack, uint32_t labels, uint64_t time_ns,
+		     const int64_t *values)
 {
-	if (sample_table_add(&p->samples, p->header.n_sample_types, stack, labels, time_ns, values))
+	uint32_t id = sample_table_add(&p->samples, p->header.n_sample_types, stack, labels,
+				       time_ns, values);
+
+	if (!id)
 		p->err = -ENOMEM;
+	return id;
+}
+
+void profile_add_more(struct profile *p, uint32_t sample, const int64_t *values, uint32_t used)
+{
+	struct sample *s = sample_table_at(&p->samples, sample - 1);
+
+	for (; used; used &= used - 1) {
+		int i = __builtin_ctz(used);
+
+		s->values[i] = (int64_t)((uint64_t)s->values[i] + (uint64_t)values[i]);
+	}
 }
 
 void profile_restack(struct profile *p, bool (*stack_of)(void *ctx, struct sample *s), void *ctx)

@@ -142,8 +142,10 @@ uint32_t profile_label_set(struct profile *p, struct label *labels,
 uint32_t profile_find_label_set(const struct profile *p, struct label *labels, size_t n);
 /* Adds to the sample with this stack and these labels. time_ns 0: unknown. From the first one on
    the number of sample types stays. */
-void profile_add(struct profile *p, uint32_t stack, uint32_t labels, uint64_t time_ns,
-		 const int64_t *values);
+uint32_t profile_add(struct profile *p, uint32_t stack, uint32_t labels, uint64_t time_ns,
+		     const int64_t *values); /* its number, for profile_add_more() */
+/* Adds to a sample that is there those values whose bit (1 << index) is in used. */
+void profile_add_more(struct profile *p, uint32_t sample, const int64_t *values, uint32_t used);
 /* Gives each sample the stack that stack_of() sets in it; false leaves it out. Samples that are the
    same then are one. stack_of() may add to the profile, but no samples. */
 void profile_restack(struct profile *p, bool (*stack_of)(void *ctx, struct sample *s), void *ctx);

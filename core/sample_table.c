@@ -46,8 +46,8 @@ static int make_row(struct sample_table *t, uint32_t stack, uint32_t labels, uin
 	return 0;
 }
 
-int sample_table_add(struct sample_table *t, size_t n_values, uint32_t stack, uint32_t labels,
-		     uint64_t time_ns, const int64_t *values)
+uint32_t sample_table_add(struct sample_table *t, size_t n_values, uint32_t stack, uint32_t labels,
+			  uint64_t time_ns, const int64_t *values)
 {
 	uint32_t key[2] = { stack, labels }, id;
 	struct sample *s;
@@ -58,11 +58,11 @@ int sample_table_add(struct sample_table *t, size_t n_values, uint32_t stack, ui
 		t->n_values = n_values;
 	id = t->keys ? intern_add(t->keys, key, sizeof(key)) : 0;
 	if (!id || id > t->n + 1 || (id > t->n && make_row(t, stack, labels, time_ns)))
-		return -ENOMEM; /* also when there was none for an earlier row */
+		return 0; /* also when there was none for an earlier row */
 	s = sample_table_at(t, id - 1);
 	for (size_t i = 0; i < t->n_values; i++)
 		s->values[i] = (int64_t)((uint64_t)s->values[i] + (uint64_t)values[i]);
-	return 0;
+	return id;
 }
 
 /* Rows only become shorter, so each is read before it is written over. */

@@ -17,7 +17,7 @@
 #include "jfr/wire.h"
 
 #define HEAD_MAX (2 * WIRE_VARINT_MAX)
-#define MAX_WANTED 4096 /* events that wait for the end of their part */
+#define MAX_WANTED 1024 /* events that wait for the end of their part */
 #define SOUND_RUN 64	/* events behind damage after which nothing is suspected any more */
 
 struct walk {

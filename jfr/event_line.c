@@ -351,11 +351,12 @@ static void put_id(FILE *out, const struct moment *m)
 		(uint64_t)h->start_ns, (uint64_t)h->start_ticks, m->at - m->chunk->at);
 }
 
-static int take(void *ctx, const struct moment *m)
+static int take(void *ctx, struct moment *m)
 {
 	struct event_lines *l = ctx;
 	int err;
 
+	moment_name(m);
 	fputs("{\"eventType\":", l->out);
 	text_put_json(m->type->name, strlen(m->type->name), l->out);
 	put_time(l->out, "timestamp", m->time_ns);

@@ -127,7 +127,7 @@ static void take_own(struct interpreter *in, const struct binding *b, const stru
 		jvm_facts_take(&in->facts, m);
 }
 
-static bool is_in_range(struct interpreter *in, const struct moment *m)
+static bool is_in_range(struct interpreter *in, struct moment *m)
 {
 	char id[24];
 
@@ -135,7 +135,7 @@ static bool is_in_range(struct interpreter *in, const struct moment *m)
 		return false;
 	if (!in->thread)
 		return true;
-	if (!m->thread)
+	if (!moment_thread(m))
 		return false;
 	if (!strcmp(m->thread->name, in->thread))
 		return true;
@@ -151,11 +151,11 @@ static uint64_t thread_number(const struct java_thread *t)
 	return (uint64_t)(t->id ? t->id : t->os_id);
 }
 
-static int take_span(struct interpreter *in, const struct moment *m)
+static int take_span(struct interpreter *in, struct moment *m)
 {
 	struct span_scope scope = { .start_ns = m->time_ns };
 
-	if (!m->thread || m->duration_ns < 0 || !*m->span_id)
+	if (!moment_thread(m) || m->duration_ns < 0 || !*m->span_id)
 		return 0;
 	scope.thread = thread_number(m->thread);
 	if (__builtin_add_overflow(m->time_ns, m->duration_ns, &scope.end_ns))
@@ -169,11 +169,12 @@ static void find_span(const struct interpreter *in, struct moment *m)
 {
 	const struct span_scope *scope;
 
-	if (!in->spans.n || !m->thread || *m->trace_id || *m->span_id)
+	if (!in->spans.n || *m->trace_id || *m->span_id || !moment_thread(m))
 		return;
 	scope = spans_find(&in->spans, thread_number(m->thread), m->time_ns);
 	if (!scope)
 		return;
+	m->refs.span = scope;
 	memcpy(m->trace_id, scope->trace_id, sizeof(m->trace_id));
 	memcpy(m->span_id, scope->span_id, sizeof(m->span_id));
 }

@@ -25,7 +25,7 @@ struct moment_sink {
 	void *ctx;
 	/* Does it want events of this type? NULL: those of the groups asked for. */
 	bool (*wants)(void *ctx, const struct event_row *row);
-	int (*take)(void *ctx, const struct moment *m); /* 0, or what ends the reading */
+	int (*take)(void *ctx, struct moment *m); /* 0, or what ends the reading */
 	/* Another chunk, of which settings and facts are known; NULL is fine. */
 	void (*begin)(void *ctx, struct chunk *chunk);
 	void (*end)(void *ctx, struct chunk *chunk, struct event_types *types); /* and its end */

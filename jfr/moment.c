@@ -188,18 +188,46 @@ static const char *state_text(const char *state)
 	return strncmp(state, "STATE_", 6) ? state : state + 6;
 }
 
-static void read_who(struct moment_reader *r, struct chunk *c, struct moment *m)
+const struct java_thread *moment_thread(struct moment *m)
 {
 	uint64_t type;
 
-	if (refers(r, r->thread, &type))
-		m->thread = names_thread(c, type, r->values[r->thread].n);
+	if (!m->thread && refers(m->reader, m->reader->thread, &type))
+		m->thread = names_thread(m->chunk, type, m->refs.thread);
+	return m->thread;
+}
+
+void moment_name(struct moment *m)
+{
+	const struct moment_reader *r = m->reader;
+	uint64_t type;
+
+	if (m->is_named)
+		return;
+	m->is_named = true;
+	moment_thread(m);
 	if (refers(r, r->stack, &type)) {
-		m->stack = names_stack(c, type, r->values[r->stack].n);
-		m->is_stack_missing = !m->stack && r->values[r->stack].n;
+		m->stack = names_stack(m->chunk, type, m->refs.stack);
+		m->is_stack_missing = !m->stack && m->refs.stack;
 	}
-	m->state = state_text(text(r, c, r->state));
-	m->class = text(r, c, r->class);
+	m->state = state_text(text(r, m->chunk, r->state));
+	m->class = text(r, m->chunk, r->class);
+}
+
+static int64_t key(const struct moment_reader *r, int leaf)
+{
+	return leaf < 0 || kind_of(r, leaf) != VALUE_CONSTANT ? 0 : r->values[leaf].n;
+}
+
+static struct moment_refs read_refs(const struct moment_reader *r)
+{
+	return (struct moment_refs){
+		.thread = key(r, r->thread),
+		.stack = key(r, r->stack),
+		.state = key(r, r->state),
+		.class = key(r, r->class),
+		.of = r,
+	};
 }
 
 /* An id that is written as text, or as a number of 64 bits. What a JVM writes more than once is a
@@ -251,8 +279,12 @@ static int64_t first_of(int64_t a, int64_t b)
 /* HotSpot's and async-profiler's samples have the same name. */
 static void weigh_execution(struct moment *m, const struct settings *s)
 {
-	bool is_default = !*m->state || !strcmp(m->state, "DEFAULT");
+	bool is_default = false;
 
+	if (s->is_async_profiler) {
+		moment_name(m);
+		is_default = !*m->state || !strcmp(m->state, "DEFAULT");
+	}
 	if (!s->is_async_profiler)
 		worth(m, s->has_cpu_time ? COLUMN_CPU_EXEC : COLUMN_CPU,
 		      first_of(s->execution_ns, DEFAULT_EXECUTION_NS));
@@ -329,7 +361,7 @@ static void weigh(const struct moment_reader *r, struct moment *m, const struct 
 		break;
 	case RULE_CPU_TIME:
 		worth(m, COLUMN_CPU, time_of(r, m->chunk, r->weight, 0));
-		if (number(r, r->failed) && !m->stack)
+		if (number(r, r->failed) && !m->refs.stack)
 			m->mark = "[failed]";
 		break;
 	case RULE_CPU_LOST:
@@ -342,7 +374,7 @@ static void weigh(const struct moment_reader *r, struct moment *m, const struct 
 		weigh_duration(r, m, m->row->column);
 		break;
 	case RULE_PARK:
-		weigh_duration(r, m, *m->class ? COLUMN_LOCK : COLUMN_PARK);
+		weigh_duration(r, m, m->refs.class ? COLUMN_LOCK : COLUMN_PARK);
 		break;
 	case RULE_COUNT:
 		worth(m, m->row->column, 1);
@@ -405,7 +437,8 @@ int moment_read(struct moment_reader *r, struct chunk *chunk, const struct event
 	};
 	m->time_ns = time_of(r, chunk, r->start, chunk->header.start_ns);
 	m->duration_ns = time_of(r, chunk, r->duration, -1);
-	read_who(r, chunk, m);
+	m->refs = read_refs(r);
+	m->reader = r;
 	read_span(r, chunk, m);
 	weigh(r, m, settings);
 	return 0;

@@ -18,7 +18,16 @@ struct event;
 struct jfr_type;
 struct jfr_value;
 struct layout;
+struct moment_reader;
 struct settings;
+
+/* What an event refers to. Events of one chunk for which this is the same have the same names, so
+   whoever remembers what came of them need not ask for the names again. Comparable as bytes. */
+struct moment_refs {
+	int64_t thread, stack, state, class; /* keys of constants; 0: none */
+	const void *of;			     /* which fields these are of */
+	const void *span;		     /* the scope it was found in; NULL: none */
+};
 
 struct moment {
 	const struct event_row *row;
@@ -26,7 +35,11 @@ struct moment {
 	struct chunk *chunk;
 	uint64_t at; /* in the file */
 	int64_t time_ns;
-	int64_t duration_ns;	    /* -1: it has none */
+	int64_t duration_ns; /* -1: it has none */
+	struct moment_refs refs;
+	struct moment_reader *reader;
+	/* by moment_name() */
+	bool is_named;
 	struct java_thread *thread; /* NULL: unknown */
 	struct java_stack *stack;   /* NULL: it has none */
 	bool is_stack_missing;	    /* it refers to one that is not there */
@@ -54,6 +67,10 @@ const struct event_row *moment_reader_row(const struct moment_reader *r);
 int moment_read(struct moment_reader *r, struct chunk *chunk, const struct event *e,
 		const struct settings *settings, struct moment *m);
 
+/* Finds the names of what it refers to, once. */
+void moment_name(struct moment *m);
+/* Only the thread, NULL when it is unknown. */
+const struct java_thread *moment_thread(struct moment *m);
 /* Only whether it is such an event, and when it was. */
 int moment_time(struct moment_reader *r, const struct chunk *chunk, const struct event *e,
 		int64_t *time_ns);

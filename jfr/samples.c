@@ -11,21 +11,16 @@
 #include "jfr/chunk.h"
 #include "jfr/names.h"
 
-#define N_CACHED 1024 /* label sets that are not made anew; a power of two */
+#define N_CACHED 2048 /* samples that are not looked for again */
+#define CACHE_SHIFT 53
 #define MAX_LABELS 12
 #define MAX_COMMON 4
 #define MAX_NAME_LEN 8192
 
-/* What a label set is made of. Texts are compared by where they are: names keep them while the
-   chunk is read. */
-struct who_where {
-	const struct java_thread *thread;
-	const char *state, *class;
-};
-
+/* What came of what events refer to, while a chunk is read. */
 struct cached {
-	struct who_where of;
-	uint32_t labels;
+	struct moment_refs refs;
+	uint32_t sample; /* of the profile; 0: this place is free */
 };
 
 struct samples {
@@ -220,38 +215,54 @@ static uint32_t make_labels(struct samples *s, const struct moment *m)
 	return profile_label_set(s->p, labels, n);
 }
 
-static uint32_t labels_of(struct samples *s, const struct moment *m)
+static uint32_t stack_of_moment(struct samples *s, const struct moment *m)
 {
-	struct who_where of = { m->thread, m->state, m->class };
-	uint64_t hash = ((uintptr_t)of.thread ^ (uintptr_t)of.state * 3 ^ (uintptr_t)of.class * 5) *
-			UINT64_C(0x9e3779b97f4a7c15);
-	struct cached *c = &s->cache[hash >> 54];
-
-	_Static_assert(N_CACHED == 1 << (64 - 54), "the upper bits of the hash");
-	if (*m->trace_id || *m->span_id)
-		return make_labels(s, m);
-	if (!c->labels || memcmp(&c->of, &of, sizeof(of))) {
-		c->of = of;
-		c->labels = make_labels(s, m);
-	}
-	return c->labels;
+	if (m->stack)
+		return stack_of(s, m->stack);
+	return marked_stack(s, m->mark		     ? m->mark
+			       : m->is_stack_missing ? "[unresolved stack]"
+						     : "[no stack]");
 }
 
-static int take(void *ctx, const struct moment *m)
+/* Ids in the event itself are told apart by nothing it refers to. */
+static bool is_cacheable(const struct moment *m)
 {
+	return !m->mark && (m->refs.span || (!*m->trace_id && !*m->span_id));
+}
+
+static struct cached *slot_of(struct samples *s, const struct moment_refs *r)
+{
+	uint64_t hash = (uint64_t)r->stack * UINT64_C(0x9e3779b97f4a7c15);
+
+	hash = (hash ^ (uint64_t)r->thread) * UINT64_C(0xff51afd7ed558ccd);
+	hash = (hash ^ (uint64_t)r->class ^ (uintptr_t)r->of ^ (uintptr_t)r->span) *
+	       UINT64_C(0xc4ceb9fe1a85ec53);
+	_Static_assert(N_CACHED == 1 << (64 - CACHE_SHIFT), "the upper bits of the hash");
+	return &s->cache[hash >> CACHE_SHIFT];
+}
+
+static uint32_t add(struct samples *s, struct moment *m)
+{
+	moment_name(m);
+	return profile_add(s->p, stack_of_moment(s, m), make_labels(s, m), (uint64_t)m->time_ns,
+			   m->values);
+}
+
+static int take(void *ctx, struct moment *m)
+{
+	struct cached *slot = slot_of(ctx, &m->refs);
 	struct samples *s = ctx;
-	uint32_t stack;
 
 	if (!m->is_sample)
 		return 0;
 	s->used |= m->used;
-	if (m->stack)
-		stack = stack_of(s, m->stack);
-	else
-		stack = marked_stack(s, m->mark		      ? m->mark
-					: m->is_stack_missing ? "[unresolved stack]"
-							      : "[no stack]");
-	profile_add(s->p, stack, labels_of(s, m), (uint64_t)m->time_ns, m->values);
+	if (slot->sample && is_cacheable(m) && !memcmp(&slot->refs, &m->refs, sizeof(m->refs))) {
+		profile_add_more(s->p, slot->sample, m->values, m->used);
+		return 0;
+	}
+	*slot = (struct cached){ .refs = m->refs, .sample = add(s, m) };
+	if (!is_cacheable(m) || (m->stack && m->stack->is_partial))
+		slot->sample = 0;
 	return profile_error(s->p);
 }
 

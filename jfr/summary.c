@@ -109,7 +109,7 @@ static int64_t added(int64_t a, int64_t b)
 	return __builtin_add_overflow(a, b, &sum) ? INT64_MAX : sum;
 }
 
-static int take(void *ctx, const struct moment *m)
+static int take(void *ctx, struct moment *m)
 {
 	struct gc_sum *g = gc_sum(ctx, text_of(m, "name"), text_of(m, "cause"));
 	int64_t longest = time_of(m, "longestPause");

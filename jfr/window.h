@@ -16,7 +16,7 @@ struct window {
 	uint64_t at; /* of bytes[0] in the file */
 };
 
-#define WINDOW_LEN (512 * 1024) /* fits in a CPU's second cache, with what is made of it */
+#define WINDOW_LEN (256 * 1024) /* fits in a CPU's second cache, with what is made of it */
 #define WINDOW_MAX (256 << 20)	/* of one event; checkpoints have some 200 kB */
 
 int window_init(struct window *w, int fd); /* 0 or -ENOMEM */
