@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "cmd/patient_stdout.h"
+#include "core/array.h"
 #include "core/log.h"
 #include "core/scoped.h"
 #include "core/text.h"
@@ -21,6 +22,10 @@ struct batch_place {
 	struct stat st;
 	FILE *out; /* stdout's for ever, else of the batch */
 	struct replacement file;
+	/* Ended, and without their names until they are on the disk: many go there as fast as one.
+	 */
+	struct replacement *sealed;
+	size_t n_sealed, sealed_cap;
 	bool is_open;
 	bool is_torn; /* stdout's last line may have no end */
 };
@@ -65,11 +70,19 @@ struct batch_place *batch_place_open(const char *path, const char *extension,
 	return NULL;
 }
 
+static void abandon_sealed(struct batch_place *place)
+{
+	while (place->n_sealed)
+		replacement_abandon(&place->sealed[--place->n_sealed]);
+}
+
 void batch_place_close(struct batch_place *place)
 {
 	if (!place)
 		return;
 	batch_abandon(place);
+	abandon_sealed(place);
+	free(place->sealed);
 	if (place->out)
 		fclose(place->out);
 	scoped_close(&place->dir);
@@ -130,6 +143,16 @@ static int stream_error(FILE *out)
 	return ferror(out) ? -EIO : 0;
 }
 
+static int seal(struct batch_place *place)
+{
+	if (ARRAY_RESERVE(place->sealed, place->sealed_cap, place->n_sealed))
+		return -ENOMEM;
+	/* The disk may begin with it. */
+	sync_file_range(place->file.fd, 0, 0, SYNC_FILE_RANGE_WRITE);
+	place->sealed[place->n_sealed++] = place->file;
+	return 0;
+}
+
 int batch_end(struct batch_place *place)
 {
 	int err = stream_error(place->out);
@@ -139,15 +162,13 @@ int batch_end(struct batch_place *place)
 		place->is_torn = err;
 		return err;
 	}
-	if (!err && fdatasync(place->file.fd) < 0)
-		err = -errno;
 	fclose(place->out);
 	place->out = NULL;
-	if (err) {
+	if (!err)
+		err = seal(place);
+	if (err)
 		replacement_abandon(&place->file);
-		return err;
-	}
-	return replacement_finish(&place->file);
+	return err;
 }
 
 void batch_abandon(struct batch_place *place)
@@ -175,7 +196,20 @@ int batch_discard(struct batch_place *place, const char *name)
 
 int batch_place_sync(struct batch_place *place)
 {
+	int err = 0;
+
 	if (!place->path)
 		return 0;
-	return fsync(place->dir) < 0 ? -errno : 0;
+	for (size_t i = 0; i < place->n_sealed && !err; i++)
+		err = fdatasync(place->sealed[i].fd) < 0 ? -errno : 0;
+	for (size_t i = 0; i < place->n_sealed; i++) {
+		struct replacement *file = &place->sealed[i];
+
+		if (err)
+			replacement_abandon(file);
+		else
+			err = replacement_finish(file);
+	}
+	place->n_sealed = 0;
+	return err ? err : fsync(place->dir) < 0 ? -errno : 0;
 }

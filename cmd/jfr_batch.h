@@ -23,8 +23,8 @@ void batch_place_close(struct batch_place *place); /* NULL is fine */
 /* NULL for stdout. */
 const struct stat *batch_place_dir(const struct batch_place *place);
 
-/* One at a time. 0 or a negative errno: -ENOSPC the disk is full, -EPIPE nobody reads stdout,
-   -EINTR it was stopped. */
+/* One is open at a time, and any number ended and not synced; none of these of the same name. 0 or
+   a negative errno: -ENOSPC the disk is full, -EPIPE nobody reads stdout, -EINTR it was stopped. */
 int batch_begin(struct batch_place *place, const char *name, FILE **out);
 int batch_end(struct batch_place *place);
 void batch_abandon(struct batch_place *place);

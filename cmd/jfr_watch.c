@@ -27,7 +27,7 @@
 #define SAY_NS NS_PER_S
 #define METRICS_NS (60 * NS_PER_S)
 #define RETENTION_NS (10 * NS_PER_S)
-#define OTHER_FDS 64 /* that are no recordings */
+#define OTHER_FDS 640 /* that are no recordings: mostly batches that wait for the disk */
 #define LINE_MAX_LEN 1024
 
 SCOPED_DEFINE(struct ledger, ledger_close)

@@ -16,6 +16,8 @@
 #define MIN_ROUND_NS (50 * MS)
 #define BACKOFF_NS (500 * MS) /* twice as long each time */
 #define BACKOFF_MAX_NS (60 * NS_PER_S)
+#define MAX_PENDING 256 /* batches that are committed together; each may hold a descriptor */
+#define MAX_STATES 128	/* chunks whose names are kept in memory between their pieces */
 #define PRUNE_NS (3600 * NS_PER_S)
 
 const struct watch_settings watch_settings_default = {
@@ -299,12 +301,35 @@ static int visit_all(struct watch *w)
 		file->looked_ns = now;
 		err = watch_visit(w, file);
 		now = watch_now();
-		if (now - begin >= w->settings.slice_ns || w->ops->is_stopped()) {
+		if (now - begin >= w->settings.slice_ns || w->n_pending >= MAX_PENDING ||
+		    w->ops->is_stopped()) {
 			w->has_more = true;
 			break;
 		}
 	}
 	return err;
+}
+
+/* Those that were exported longest ago give way; they are read again when they are needed. */
+static void trim_states(struct watch *w)
+{
+	size_t n = 0;
+
+	for (size_t i = 0; i < w->files.n; i++)
+		n += w->files.items[i]->state != NULL;
+	while (n > MAX_STATES) {
+		struct file *oldest = NULL;
+
+		for (size_t i = 0; i < w->files.n; i++) {
+			struct file *f = w->files.items[i];
+
+			if (f->state && (!oldest || f->exported_ns < oldest->exported_ns))
+				oldest = f;
+		}
+		w->ops->release(w->ctx, oldest->state, false);
+		oldest->state = NULL;
+		n--;
+	}
 }
 
 /* What the output or the disk of the ledger cannot take now it may take later. */
@@ -365,6 +390,7 @@ int watch_round(struct watch *w, int timeout_ms)
 	watch_settle_stale(w);
 	err = visit_all(w);
 	committed = watch_commit(w);
+	trim_states(w);
 	if (!err)
 		err = committed ? committed : prune(w);
 	return back_off(w, err);

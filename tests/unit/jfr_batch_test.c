@@ -73,9 +73,35 @@ static void a_batch_appears_when_it_ends(void **state)
 	fflush(out);
 	assert_string_equal(names(), "");
 	assert_int_equal(batch_end(place), 0);
+	assert_string_equal(names(), "");
 	assert_int_equal(batch_place_sync(place), 0);
 	assert_string_equal(names(), "one.json ");
 	batch_place_close(place);
+}
+
+static void several_appear_together(void **state)
+{
+	struct batch_place *place = open_place();
+	FILE *out;
+
+	(void)state;
+	for (int i = 0; i < 3; i++) {
+		char name[8] = { (char)('a' + i) };
+
+		assert_int_equal(batch_begin(place, name, &out), 0);
+		fputs("{}\n", out);
+		assert_int_equal(batch_end(place), 0);
+	}
+	assert_int_equal(batch_discard(place, "d"), 0);
+	assert_int_equal(batch_place_sync(place), 0);
+	assert_string_equal(names(), "a.json b.json c.json ");
+	assert_int_equal(batch_discard(place, "b"), 0);
+	assert_string_equal(names(), "a.json c.json ");
+	/* Those that nobody waited for go with the place. */
+	assert_int_equal(batch_begin(place, "e", &out), 0);
+	assert_int_equal(batch_end(place), 0);
+	batch_place_close(place);
+	assert_string_equal(names(), "a.json c.json ");
 }
 
 static void one_of_the_same_name_takes_its_place(void **state)
@@ -89,6 +115,7 @@ static void one_of_the_same_name_takes_its_place(void **state)
 		assert_int_equal(batch_begin(place, "one", &out), 0);
 		fputs(i ? "new" : "old..", out);
 		assert_int_equal(batch_end(place), 0);
+		assert_int_equal(batch_place_sync(place), 0);
 	}
 	assert_string_equal(names(), "one.json ");
 	out = fopen("out/one.json", "r");
@@ -206,6 +233,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		OWN_DIR(a_batch_appears_when_it_ends),
+		OWN_DIR(several_appear_together),
 		OWN_DIR(one_of_the_same_name_takes_its_place),
 		OWN_DIR(what_is_abandoned_leaves_nothing),
 		OWN_DIR(a_full_disk_leaves_nothing),
