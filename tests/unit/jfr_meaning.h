@@ -167,11 +167,12 @@ static inline void meaning_setting(struct meaning *m, unsigned int type, const c
 	EVENT(m, &setting_shape, AT(0), { .n = type }, { .text = name }, { .text = value });
 }
 
-static inline int meaning_take(void *ctx, const struct moment *from)
+static inline int meaning_take(void *ctx, struct moment *from)
 {
 	struct meaning *m = ctx;
 	struct seen_moment *to = &m->items[m->n++];
 
+	moment_name(from);
 	assert_true(m->n < sizeof(m->items) / sizeof(m->items[0]));
 	*to = (struct seen_moment){
 		.time_ns = from->time_ns,
