@@ -230,8 +230,9 @@ static const char *known_key(const struct moment *m, const char *path)
 		{ "objectClass", "objectClass" },	{ "monitorClass", "monitorClass" },
 		{ "parkedClass", "lockClass" },		{ "thrownClass", "exceptionClass" },
 		{ "allocationSize", "allocationSize" }, { "tlabSize", "tlabSize" },
-		{ "address", "lockAddress" },
 	};
+	bool is_lock = m->row->group == GROUP_LOCK || m->row->group == GROUP_PARK ||
+		       m->row->group == GROUP_WAIT;
 
 	if (!strcmp(m->row->name, "jdk.GarbageCollection") ||
 	    !strcmp(m->row->name, "jdk.GCPhasePause")) {
@@ -243,6 +244,8 @@ static const char *known_key(const struct moment *m, const char *path)
 	for (size_t i = 0; i < sizeof(keys) / sizeof(keys[0]); i++)
 		if (!strcmp(path, keys[i].path))
 			return keys[i].key;
+	if (is_lock && !strcmp(path, "address"))
+		return "lockAddress";
 	if (!strcmp(path, "object") && m->row->class && !strcmp(m->row->class, path))
 		return "objectClass";
 	return NULL;

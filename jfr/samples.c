@@ -244,8 +244,8 @@ static struct cached *slot_of(struct samples *s, const struct moment_refs *r)
 static uint32_t add(struct samples *s, struct moment *m)
 {
 	moment_name(m);
-	return profile_add(s->p, stack_of_moment(s, m), make_labels(s, m), (uint64_t)m->time_ns,
-			   m->values);
+	return profile_add(s->p, stack_of_moment(s, m), make_labels(s, m),
+			   m->time_ns > 0 ? (uint64_t)m->time_ns : 0, m->values);
 }
 
 static int take(void *ctx, struct moment *m)
