@@ -232,8 +232,12 @@ static int load_constants(struct chunk *c, uint64_t at, uint64_t to, int64_t *de
 	wire_skip_varint(&ahead, "duration");
 	*delta = (int64_t)wire_varint(&ahead, "delta");
 	err = constants_add(names_constants(c->names), &r);
+	/* The reader's own word for it may be a name of the metadata, which does not live as long.
+	 */
 	if (err == -EBADMSG || err == -E2BIG)
-		return chunk_note(c, at + (r.where < size ? r.where : size - 1), at + size, r.what);
+		return chunk_note(c, at + (r.where < size ? r.where : size - 1), at + size,
+				  err == -E2BIG ? "more constants than weft keeps"
+						: "constants that are damaged");
 	return err;
 }
 

@@ -3,7 +3,7 @@
 """
 What weft makes of damaged files, held against what it makes of the good one.
 
-    damage_check.py WEFT KIND FILE [N [SEED]]	KIND: cuts, events, headers, files or chunks
+    damage_check.py WEFT KIND FILE [N [SEED]]	KIND: cuts, events, constants, headers, files or chunks
 
 Prints a line for each claim: 0 or 1, which is a failure, and the claim. Nothing may come out that the good file does not
 have; of what must come out, an event is resolved when its line is the good file's line to the letter.
@@ -66,6 +66,7 @@ class Check:
         per_type = collections.Counter(line["eventType"] for line in output.lines)
         events = {name: n for name, (n, _) in jfr.count(self.good.chunks).items()}
         self.types = {name for name, n in per_type.items() if events.get(name) == n}	# a line each
+        self.stack_types = {line["eventType"] for line in output.lines if "stackFrames" in line} & self.types
 
     def copy(self, data):
         path = os.path.join(self.folder, "x.jfr")
@@ -73,8 +74,8 @@ class Check:
             f.write(data)
         return path
 
-    def wanted(self, predicate):
-        return {name: n for name, (n, _) in jfr.count(self.good.chunks, predicate).items() if name in self.types}
+    def wanted(self, predicate, types=None):
+        return {name: n for name, (n, _) in jfr.count(self.good.chunks, predicate).items() if name in (types or self.types)}
 
     def faults(self, case):
         """What is wrong, in words."""
@@ -88,14 +89,14 @@ class Check:
         resolved = collections.Counter()
         for line, n in exact.items():
             resolved[json.loads(line)["eventType"]] += n
-        for what, have, predicate in (("", got, case.is_kept), (" resolved", resolved, case.is_resolved)):
-            want = self.wanted(predicate)
+        for what, have, predicate, types in (("", got, case.is_kept, self.types), (" resolved", resolved, case.is_resolved, self.stack_types)):
+            want = self.wanted(predicate, types)
             # Small numbers add up: one of ten thousand is not one percent of three.
             if sum(min(have[name], n) for name, n in want.items()) < case.share * sum(want.values()):
                 worst = max(want, key=lambda name, w=want, h=have: w[name] - h[name])
                 yield "%d of %d events%s, %s %d of %d" % (sum(min(have[t], n) for t, n in want.items()), sum(want.values()), what,
                                                           worst, have[worst], want[worst])
-        if case.is_resolved is not damage.nothing:
+        if not case.is_time_wrong:
             invented = collections.Counter(map(bare, output.lines)) - self.bares
             n_damaged = 0 if case.is_kept is damage.everything else 1
             if sum(invented.values()) > n_damaged:
@@ -131,6 +132,8 @@ def main():
         elif kind == "events":
             check.claim_all("one damaged event costs itself and what cannot be reached (seed %d)" % seed,
                             damage.damaged_events(check.good, n, seed))
+        elif kind == "constants":
+            check.claim_all("damaged constants cost no event (seed %d)" % seed, damage.damaged_constants(check.good, n, seed))
         else:
             makers = {"headers": damage.headers, "files": damage.files, "chunks": damage.several_chunks}
             check.claims(makers[kind](check.good))
