@@ -15,6 +15,7 @@
 #include "cmd/output.h"
 #include "cmd/show.h"
 #include "cmd/verb.h"
+#include "cmd/view.h"
 #include "core/array.h"
 #include "core/log.h"
 #include "core/profile.h"
@@ -274,6 +275,8 @@ static int write_result(struct jfr_run *run, struct plan *plan)
 	}
 	if (plan->has_lines)
 		return finish_lines(plan, path, true);
+	if (plan->exporter && view_choose(run->profile, run->opt->sample_type))
+		return EXIT_USAGE;
 	if (plan->exporter)
 		return output_write(plan->exporter, run->profile, path,
 				    output_is_private(run->opt->files.items[0]));

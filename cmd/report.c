@@ -107,7 +107,7 @@ static int convert(struct profile *p, const struct options *opt)
 	const char *path = opt->output ? opt->output : "-";
 	const struct exporter_ops *ops = output_format(opt, path);
 
-	if (!ops)
+	if (!ops || view_choose(p, opt->sample_type))
 		return EXIT_USAGE;
 	if (selection_keep(p, opt) || profile_error(p)) {
 		log_error("not enough memory for this report");

@@ -49,6 +49,17 @@ static int choose_value(const struct profile *p, const char *wanted, uint32_t *v
 	return 0;
 }
 
+int view_choose(struct profile *p, const char *wanted)
+{
+	struct profile_header *h = profile_header(p);
+	uint32_t value;
+	int err = wanted ? choose_value(p, wanted, &value) : 0;
+
+	if (wanted && !err)
+		h->default_sample_type = h->sample_types[value].type;
+	return err;
+}
+
 static void sum_up(struct view *v)
 {
 	for (uint32_t i = 0; i < profile_n_samples(v->profile); i++) {

@@ -34,6 +34,10 @@ struct view {
 	FILE *out;
 };
 
+/* Makes a sample type the profile's default, which outputs show; NULL: it stays. 0; -EINVAL: there
+   is no such type (logged). */
+int view_choose(struct profile *p, const char *wanted);
+
 /* 0; -ENOMEM; -EINVAL: there is no such sample type (logged). View_deinit() is safe after all. */
 int view_init(struct view *v, const struct profile *p, const struct options *opt, FILE *out);
 void view_deinit(struct view *v);

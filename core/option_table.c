@@ -113,10 +113,11 @@ static const struct option_info table[] = {
 	  "begin every stack with what this label says (task, span_id, thread, pid)", NULL,
 	  OPTION_STRING, FIELD(by) },
 	{ ON_REPORT | ON_JFR, "sample-type", 0, 0, NULL, "TYPE",
-	  "which value to show: samples or cpu (default: the file's own)", NULL, OPTION_STRING,
-	  FIELD(sample_type) },
-	{ ON_REPORT | ON_JFR, "rows", 'n', 0, NULL, "N", "at most so many rows (default: all)",
-	  NULL, OPTION_COUNT, FIELD(n_rows) },
+	  "which value to show, also in what -o writes: samples, cpu, ... (default: the file's "
+	  "own)",
+	  NULL, OPTION_STRING, FIELD(sample_type) },
+	{ ON_REPORT | ON_JFR, "rows", 'n', 0, NULL, "N",
+	  "at most so many rows (default: all; of jfr 20)", NULL, OPTION_COUNT, FIELD(n_rows) },
 	{ ON_REPORT | ON_JFR, "no-pager", 0, 0, NULL, NULL, "do not page, even on a terminal", NULL,
 	  OPTION_FLAG, FIELD(no_pager) },
 	/* jfr */

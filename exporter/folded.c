@@ -163,13 +163,13 @@ static int write_folds(struct folds *folds, FILE *out)
 static int folded_write(const struct profile *p, FILE *out)
 {
 	struct folds folds = { .texts = intern_new(), .stacks = intern_new() };
-	uint32_t index = value_count(p);
+	uint32_t index = value_count(p), value = value_default(p);
 	int err = folds.texts && folds.stacks ? 0 : -ENOMEM;
 
 	for (uint32_t i = 0; i < profile_n_samples(p) && !err; i++) {
 		const struct sample *s = profile_get_sample(p, i);
 
-		if (s->values[index])
+		if (s->values[index] && value_is_shown(s, value))
 			err = fold_sample(&folds, p, s, s->values[index]);
 	}
 	if (!err)

@@ -384,11 +384,15 @@ static int json_write(const struct profile *p, FILE *out)
 	type = &profile_get_header(p)->sample_types[w.value];
 	w.is_time = !strcmp(profile_get_string(p, type->unit), "nanoseconds");
 	w.is_live = has_count(p, "ticks.sampled");
-	w.total_count = value_total(p, w.count);
-	w.total_value = value_total(p, w.value);
+	w.total_count = value_total(p, w.count, w.value);
+	w.total_value = value_total(p, w.value, w.value);
 	learn_self(&w);
-	for (uint32_t i = 0; i < profile_n_samples(p) && !err; i++)
-		err = put_event(&w, profile_get_sample(p, i));
+	for (uint32_t i = 0; i < profile_n_samples(p) && !err; i++) {
+		const struct sample *s = profile_get_sample(p, i);
+
+		if (value_is_shown(s, w.value))
+			err = put_event(&w, s);
+	}
 	return err;
 }
 

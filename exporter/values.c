@@ -32,11 +32,20 @@ uint32_t value_count(const struct profile *p)
 	return index >= 0 ? (uint32_t)index : value_default(p);
 }
 
-int64_t value_total(const struct profile *p, uint32_t index)
+bool value_is_shown(const struct sample *s, uint32_t value)
+{
+	return s->values[value];
+}
+
+int64_t value_total(const struct profile *p, uint32_t index, uint32_t value)
 {
 	uint64_t total = 0;
 
-	for (uint32_t i = 0; i < profile_n_samples(p); i++)
-		total += (uint64_t)profile_get_sample(p, i)->values[index];
+	for (uint32_t i = 0; i < profile_n_samples(p); i++) {
+		const struct sample *s = profile_get_sample(p, i);
+
+		if (value_is_shown(s, value))
+			total += (uint64_t)s->values[index];
+	}
 	return (int64_t)total;
 }

@@ -3,9 +3,11 @@
 #ifndef EXPORTER_VALUES_H
 #define EXPORTER_VALUES_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 struct profile;
+struct sample;
 
 /* The index of a sample type by its name, or -1. */
 int value_index(const struct profile *p, const char *type);
@@ -13,7 +15,10 @@ int value_index(const struct profile *p, const char *type);
 uint32_t value_default(const struct profile *p);
 /* What counts samples: "samples", else the default. */
 uint32_t value_count(const struct profile *p);
-/* The sum over all samples. */
-int64_t value_total(const struct profile *p, uint32_t index);
+/* Is a sample one of the kind that an output of one value shows? A profile may have several kinds:
+   CPU, allocations, waits. value: the one shown. */
+bool value_is_shown(const struct sample *s, uint32_t value);
+/* The sum over the samples that are shown. */
+int64_t value_total(const struct profile *p, uint32_t index, uint32_t value);
 
 #endif

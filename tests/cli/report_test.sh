@@ -65,6 +65,13 @@ claim "-o writes what the filter keeps ($kept samples)" $?
 run report $heap --by bytes --format folded
 [ $status = 0 ] && [ "$(grep -vcE '^\[bytes: [0-9]+\];' "$work/out")" = 0 ] && [ -s "$work/out" ]
 claim "--by begins every stack with what the label says" $?
+total=$("$weft" report --sample-type alloc_objects $heap | sed -nE '2s/ .*//p')
+run report $heap --sample-type alloc_objects --format folded
+[ $status = 0 ] && [ "$(awk '{ n += $NF } END { print n }' "$work/out")" = "$total" ]
+claim "-o shows the sample type that is asked for ($total objects)" $?
+run report $heap --sample-type wall -o "$work/wall.html"
+[ $status = 2 ] && says err "it has: " && [ ! -e "$work/wall.html" ]
+claim "-o with a sample type that is not there writes nothing" $?
 run report $heap --by colour --tree
 [ $status = 0 ] && grep -q '100.0%.*\[no colour\]' "$work/out"
 claim "samples without the label have a root of their own" $?

@@ -67,12 +67,39 @@ static void same_stack_of_two_threads_is_one_line(void **state)
 	profile_free(p);
 }
 
+/* As of a JFR recording: CPU samples, and two allocations that are none. */
+static void samples_of_another_kind_are_left_out(void **state)
+{
+	struct profile *p = sample_profile_empty();
+	uint32_t f = sample_location(p, FRAME_JAVA, 0, 1, sample_function(p, "f", "f", "", 0), 0);
+	uint32_t g = sample_location(p, FRAME_JAVA, 0, 2, sample_function(p, "g", "g", "", 0), 0);
+	int64_t allocations[MAX_VALUES] = { 2, 0, 4096 };
+	struct profile_header *h = profile_header(p);
+	size_t len;
+	char *text;
+
+	(void)state;
+	h->sample_types[h->n_sample_types++] =
+		(struct value_type){ profile_string(p, "alloc_space"), profile_string(p, "bytes") };
+	sample_add(p, 0, 3, &f, 1);
+	profile_add(p, profile_stack(p, &g, 1), 0, (uint64_t)SAMPLE_TIME_NS, allocations);
+	text = exported("folded", p, &len);
+	assert_string_equal(text, "f_[j] 3\n");
+	free(text);
+	h->default_sample_type = h->sample_types[2].type;
+	text = exported("folded", p, &len);
+	assert_string_equal(text, "g_[j] 2\n");
+	free(text);
+	profile_free(p);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(sample_profile_is_written_as_the_golden_file),
 		cmocka_unit_test(hostile_names_stay_in_their_frame_and_line),
 		cmocka_unit_test(same_stack_of_two_threads_is_one_line),
+		cmocka_unit_test(samples_of_another_kind_are_left_out),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
