@@ -13,8 +13,9 @@
 #include "jfr/window.h"
 #include "jfr/wire.h"
 
-#define MAX_MARKS (1 << 22) /* 32 MB; a JVM writes three a second */
-#define MAX_DAMAGES 1000    /* that are told apart; what comes then is added to the last */
+#define MAX_MARKS (1 << 22)	/* 32 MB; a JVM writes three a second */
+#define MAX_DAMAGES 1000	/* that are told apart; what comes then is added to the last */
+#define MAX_REST_LEN (16 << 20) /* of a checkpoint whose end is not known */
 #define HEAD_MAX (2 * WIRE_VARINT_MAX)
 
 struct chunk *chunk_new(struct window *w, uint64_t at, const struct chunk_header *h)
@@ -368,13 +369,47 @@ static int scan(struct chunk *c, uint64_t to, struct metadata *known)
 	uint64_t at = CHUNK_HEADER_LEN;
 	int err = 0;
 
+	c->n_rests = 0;
 	while (!err && at < to) {
 		err = scan_run(c, &at, to, known);
-		if (err == -EBADMSG)
-			err = resync(c, &at, to);
+		if (err != -EBADMSG)
+			continue;
+		if (c->n_rests < MAX_RESTS)
+			c->rests[c->n_rests++] = at;
+		err = resync(c, &at, to);
 	}
 	c->n_damages = n_damages;
 	c->n_unchecked = 0;
+	return err;
+}
+
+/* A checkpoint that is cut off, or whose size is wrong, says by itself how far it goes. */
+static int load_rest(struct chunk *c, uint64_t at, uint64_t to)
+{
+	uint64_t len = to - at < MAX_REST_LEN ? to - at : MAX_REST_LEN;
+	const uint8_t *bytes;
+	struct reader r, ahead;
+	int err = chunk_event(c, at, len, &bytes);
+
+	if (err)
+		return err == -EBADMSG ? 0 : err;
+	reader_init(&r, bytes, len);
+	wire_skip_varint(&r, "event size");
+	if (wire_varint(&r, "event type") != TYPE_CONSTANTS)
+		return 0;
+	ahead = r;
+	if (!resync_is_time(c, (int64_t)wire_varint(&ahead, "start time")) || reader_error(&ahead))
+		return 0;
+	err = constants_add(names_constants(c->names), &r);
+	return err == -ENOMEM ? err : 0;
+}
+
+static int load_rests(struct chunk *c, uint64_t to)
+{
+	int err = 0;
+
+	for (size_t i = 0; i < c->n_rests && !err; i++)
+		err = load_rest(c, c->rests[i], to);
 	return err;
 }
 
@@ -384,6 +419,8 @@ static int load_all(struct chunk *c, uint64_t to, struct metadata *known)
 
 	if (!err)
 		err = load_marked(c, to);
+	if (!err)
+		err = load_rests(c, to);
 	if (!err)
 		c->loaded_to = to;
 	return err;

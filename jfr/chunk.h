@@ -21,6 +21,8 @@ struct window;
 
 enum { TYPE_METADATA = 0, TYPE_CONSTANTS = 1, N_OWN_TYPES }; /* ids of a chunk's own events */
 
+#define MAX_RESTS 16
+
 /* Bytes of the file that are lost, and why. */
 struct damage {
 	uint64_t at, len;
@@ -38,6 +40,8 @@ struct chunk {
 	bool is_scanned;	   /* by every event of it, not only those the header leads to */
 	uint64_t *marks;	   /* where metadata and checkpoints begin, ascending */
 	size_t n_marks, marks_cap;
+	uint64_t rests[MAX_RESTS]; /* where a scan met damage, that may be a checkpoint's */
+	size_t n_rests;
 	struct damage *damages;
 	size_t n_damages, damages_cap;
 	uint64_t n_unknown;	      /* events of types that nothing is said about */

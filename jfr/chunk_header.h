@@ -13,6 +13,7 @@
 
 #define CHUNK_HEADER_LEN 68
 #define CHUNK_SIZE_AT 8 /* in it */
+#define CHUNK_OFFSETS_END 32
 /* What async-profiler writes as the size of a chunk it has not finished. */
 #define CHUNK_UNFINISHED_SIZE ((uint64_t)1 << 30)
 

@@ -163,10 +163,14 @@ struct extent {
 /* Does the chunk go on where its size says that it ends? */
 static int grow(struct recording *r, struct chunk *c, struct extent *e)
 {
+	int err;
+
 	if (e->most <= e->to || !resync_is_run(c, e->to, e->most, e->most))
 		return 0;
 	e->to = e->most;
-	return load(r, c, e->to, false);
+	err = chunk_note(c, CHUNK_SIZE_AT, CHUNK_SIZE_AT + sizeof(c->header.size),
+			 "the chunk's size ends it before its events do");
+	return err ? err : load(r, c, e->to, false);
 }
 
 static int read_part(struct recording *r, uint64_t at, const struct chunk_header *h,
@@ -185,6 +189,15 @@ static int read_part(struct recording *r, uint64_t at, const struct chunk_header
 	}
 	chunk_free(c);
 	return err;
+}
+
+/* A finished chunk that is all there, but is not what its header says. */
+static int note_header(struct recording *r, uint64_t at, const struct chunk_header *h)
+{
+	if (h->state != CHUNK_COMPLETE || chunk_header_is_open(h) || h->size > r->size - at)
+		return 0;
+	return note(r, at + CHUNK_SIZE_AT, at + CHUNK_OFFSETS_END,
+		    "the header's size and offsets do not fit each other");
 }
 
 /* A finished chunk of which the file has not all. */
@@ -247,13 +260,14 @@ static int read_whole(struct recording *r, uint64_t at, const struct chunk_heade
 
 /* No header where one should be: one of which only the first bytes are wrong, or a copy of it, does
    as well. */
-static int read_damaged(struct recording *r, uint64_t at, uint64_t *next, const char *what)
+static int read_damaged(struct recording *r, uint64_t at, uint64_t *next, int parse_err,
+			const char *what)
 {
 	struct chunk_header h;
 	uint64_t start;
 	int err;
 
-	if (places_mend_header(&r->window, r->size, at, &h)) {
+	if (parse_err == -EBADMSG && places_mend_header(&r->window, r->size, at, &h)) {
 		err = note(r, at, at + CHUNK_HEADER_LEN, what);
 		return err ? err : read_whole(r, at, &h, next);
 	}
@@ -275,11 +289,13 @@ static int read_chunk(struct recording *r, uint64_t at, uint64_t *next)
 	bool is_new;
 
 	if (err == -EBADMSG || err == -ENOTSUP)
-		return read_damaged(r, at, next, what);
+		return read_damaged(r, at, next, err, what);
 	if (err)
 		return err;
-	if (!chunk_header_is_whole(&h, r->size - at))
-		return read_unfinished(r, at, &h, next);
+	if (!chunk_header_is_whole(&h, r->size - at)) {
+		err = note_header(r, at, &h);
+		return err ? err : read_unfinished(r, at, &h, next);
+	}
 	err = seen_chunks_add(r->seen, &h, &is_new);
 	if (err)
 		return err;

@@ -23,7 +23,7 @@
 #define SMALL_RATIO 64	       /* of a small one */
 #define MAX_SMALL_WORK (512 << 20)
 
-static bool is_time(const struct chunk *c, int64_t ticks)
+bool resync_is_time(const struct chunk *c, int64_t ticks)
 {
 	__int128 away = (__int128)ticks - c->header.start_ticks;
 	__int128 limit = (__int128)MAX_AWAY_S * (__int128)c->header.ticks_per_s;
@@ -44,7 +44,7 @@ static bool is_typed_event(struct chunk *c, const struct layout *l, struct reade
 		const struct jfr_field *f = layout_leaf(l, i)->field;
 
 		if (f && f->unit == JFR_TIMESTAMP_TICKS && !f->is_constant && !f->is_array)
-			return is_time(c, values[i].n);
+			return resync_is_time(c, values[i].n);
 	}
 	return true;
 }
@@ -56,7 +56,7 @@ static bool is_checkpoint(struct chunk *c, struct reader *r)
 	struct constants *constants;
 	bool is_sound;
 
-	if (!is_time(c, (int64_t)wire_varint(&ahead, "start time")) || reader_error(&ahead))
+	if (!resync_is_time(c, (int64_t)wire_varint(&ahead, "start time")) || reader_error(&ahead))
 		return false;
 	constants = constants_new(c->metadata);
 	is_sound = constants && !constants_add(constants, r) && reader_at_end(r);
@@ -72,7 +72,7 @@ static bool is_metadata(struct chunk *c, struct reader *r)
 	struct metadata *m;
 	int err;
 
-	if (len < MIN_METADATA_LEN || !is_time(c, (int64_t)wire_varint(r, "start time")) ||
+	if (len < MIN_METADATA_LEN || !resync_is_time(c, (int64_t)wire_varint(r, "start time")) ||
 	    reader_error(r))
 		return false;
 	m = metadata_parse(r->start, len, &err, &what, &where);

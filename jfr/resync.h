@@ -8,6 +8,8 @@
 
 struct chunk;
 
+/* May an event of the chunk begin then? */
+bool resync_is_time(const struct chunk *c, int64_t ticks);
 /*
  * Is what lies here an event beyond doubt: of a type the metadata describes, with fields that end
  * where it ends, at a time that the chunk can have? *size is its length then. An error of the file
