@@ -7,6 +7,7 @@
 #include "bpf/counters.h"
 #include "core/profile.h"
 #include "core/text.h"
+#include "jfr/samples.h"
 
 enum role { OTHER, SAMPLED, LOST, COMPLETE, BROKEN };
 
@@ -16,6 +17,23 @@ static const struct counter_row {
 #define X(id, name, meaning) [id] = { name, meaning },
 	TICK_COUNTERS(X) END_REASONS(X) OTHER_COUNTERS(X)
 #undef X
+};
+
+/* Of recordings that others made. */
+static const struct jfr_row {
+	const char *name, *meaning;
+	enum role role;
+} jfr_rows[] = {
+#define X(id, name, meaning)                 \
+	{ name, meaning,                     \
+	  id == SAMPLES_TAKEN	  ? SAMPLED  \
+	  : id == SAMPLES_LOST	  ? LOST     \
+	  : id == STACKS_COMPLETE ? COMPLETE \
+	  : id == STACKS_NONE	  ? OTHER    \
+				  : BROKEN },
+	SAMPLE_COUNTS(X)
+#undef X
+		{ BYTES_LOST, "bytes of damaged recordings that could not be read", OTHER },
 };
 
 static enum role role_of(enum counter c)
@@ -44,10 +62,16 @@ static int find_row(const char *name)
 	return -1;
 }
 
-static void add(struct accounting *a, enum counter c, uint64_t n)
+static const struct jfr_row *find_jfr_row(const char *name)
 {
-	enum role role = role_of(c);
+	for (size_t i = 0; i < sizeof(jfr_rows) / sizeof(jfr_rows[0]); i++)
+		if (!strcmp(jfr_rows[i].name, name))
+			return &jfr_rows[i];
+	return NULL;
+}
 
+static void add(struct accounting *a, enum role role, uint64_t n)
+{
 	a->is_known = true;
 	a->sampled += role == SAMPLED ? n : 0;
 	a->lost += role == LOST ? n : 0;
@@ -61,10 +85,14 @@ struct accounting accounting_of(const struct profile *p)
 
 	for (uint32_t i = 0; i < profile_n_counts(p); i++) {
 		uint64_t n;
-		int row = find_row(profile_get_count(p, i, &n));
+		const char *name = profile_get_count(p, i, &n);
+		const struct jfr_row *jfr_row = find_jfr_row(name);
+		int row = find_row(name);
 
 		if (row >= 0)
-			add(&a, (enum counter)row, n);
+			add(&a, role_of((enum counter)row), n);
+		else if (jfr_row)
+			add(&a, jfr_row->role, n);
 	}
 	return a;
 }
@@ -74,7 +102,7 @@ struct accounting accounting_of_counters(const uint64_t *counters)
 	struct accounting a = { 0 };
 
 	for (int i = 0; i < N_COUNTERS; i++)
-		add(&a, (enum counter)i, counters[i]);
+		add(&a, role_of((enum counter)i), counters[i]);
 	return a;
 }
 
@@ -104,12 +132,15 @@ void accounting_print_all(const struct profile *p, FILE *out)
 	for (uint32_t i = 0; i < profile_n_counts(p); i++) {
 		uint64_t n;
 		const char *name = profile_get_count(p, i, &n);
+		const struct jfr_row *jfr_row = find_jfr_row(name);
 		int row = find_row(name);
+		const char *meaning = row >= 0	? rows[row].meaning
+				      : jfr_row ? jfr_row->meaning
+						: "";
 		char safe[64];
 
 		if (n)
 			fprintf(out, "  %-24s %12" PRIu64 "  %s\n",
-				text_safe(name, safe, sizeof(safe)), n,
-				row < 0 ? "" : rows[row].meaning);
+				text_safe(name, safe, sizeof(safe)), n, meaning);
 	}
 }

@@ -178,6 +178,17 @@ static int read_path(struct jfr_run *run, const struct jfr_path *path)
 	return err;
 }
 
+static void finish_profile(struct jfr_run *run)
+{
+	uint64_t n_lost = 0;
+
+	for (size_t i = 0; i < run->n_files; i++)
+		n_lost += run->files[i].report.n_lost;
+	if (n_lost)
+		profile_count(run->profile, BYTES_LOST, n_lost);
+	samples_finish(run->samples, run->start_ns, run->end_ns);
+}
+
 static int read_all(struct jfr_run *run, struct plan *plan)
 {
 	struct jfr_paths paths;
@@ -187,7 +198,7 @@ static int read_all(struct jfr_run *run, struct plan *plan)
 		err = read_path(run, &paths.items[i]);
 	jfr_paths_deinit(&paths);
 	if (run->samples)
-		samples_finish(run->samples, run->start_ns, run->end_ns);
+		finish_profile(run);
 	if (err == -EINTR)
 		log_error("jfr: interrupted: what was read until then follows");
 	else if (err && !(plan->has_lines && ferror(plan->lines.out)))

@@ -19,6 +19,7 @@
 
 /* What came of what events refer to, while a chunk is read. */
 struct cached {
+	enum sample_count end; /* of its stack */
 	struct moment_refs refs;
 	uint32_t sample; /* of the profile; 0: this place is free */
 };
@@ -30,6 +31,7 @@ struct samples {
 	struct label common[MAX_COMMON];
 	size_t n_common;
 	bool keeps_hidden;
+	uint64_t counts[N_SAMPLE_COUNTS];
 	uint32_t *locations; /* room for a stack */
 	size_t locations_cap;
 	uint32_t thread_key, tid_key, java_tid_key, state_key, class_key, trace_key, span_key;
@@ -224,6 +226,28 @@ static uint32_t stack_of_moment(struct samples *s, const struct moment *m)
 						     : "[no stack]");
 }
 
+/* How its stack ended; moment_name() was there before. */
+static enum sample_count end_of(const struct moment *m)
+{
+	if (m->stack && m->stack->is_partial)
+		return STACKS_UNRESOLVED;
+	if (m->stack)
+		return m->stack->is_truncated ? STACKS_TRUNCATED : STACKS_COMPLETE;
+	if (m->mark)
+		return STACKS_FAILED;
+	return m->is_stack_missing ? STACKS_UNRESOLVED : STACKS_NONE;
+}
+
+static void count(struct samples *s, const struct moment *m, enum sample_count end)
+{
+	if (m->row->rule == RULE_CPU_LOST) {
+		s->counts[SAMPLES_LOST] += (uint64_t)m->values[COLUMN_SAMPLES];
+		return;
+	}
+	s->counts[SAMPLES_TAKEN]++;
+	s->counts[end]++;
+}
+
 /* Ids in the event itself are told apart by nothing it refers to. */
 static bool is_cacheable(const struct moment *m)
 {
@@ -257,10 +281,13 @@ static int take(void *ctx, struct moment *m)
 		return 0;
 	s->used |= m->used;
 	if (slot->sample && is_cacheable(m) && !memcmp(&slot->refs, &m->refs, sizeof(m->refs))) {
+		count(s, m, slot->end);
 		profile_add_more(s->p, slot->sample, m->values, m->used);
 		return 0;
 	}
 	*slot = (struct cached){ .refs = m->refs, .sample = add(s, m) };
+	slot->end = end_of(m);
+	count(s, m, slot->end);
 	if (!is_cacheable(m) || (m->stack && m->stack->is_partial))
 		slot->sample = 0;
 	return profile_error(s->p);
@@ -296,6 +323,11 @@ static uint32_t main_column(uint32_t used)
 
 void samples_finish(struct samples *s, int64_t start_ns, int64_t end_ns)
 {
+	static const char *const names[N_SAMPLE_COUNTS] = {
+#define X(id, name, meaning) [id] = name,
+		SAMPLE_COUNTS(X)
+#undef X
+	};
 	struct profile_header *h = profile_header(s->p);
 	uint32_t main = main_column(s->used);
 
@@ -306,5 +338,8 @@ void samples_finish(struct samples *s, int64_t start_ns, int64_t end_ns)
 	h->period_type = h->sample_types[main];
 	h->time_ns = start_ns;
 	h->duration_ns = end_ns > start_ns ? end_ns - start_ns : 0;
+	for (size_t i = 0; i < N_SAMPLE_COUNTS; i++)
+		if (s->counts[i])
+			profile_count(s->p, names[i], s->counts[i]);
 	profile_keep_types(s->p, s->used | 1u << COLUMN_SAMPLES);
 }

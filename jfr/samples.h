@@ -10,6 +10,26 @@
 struct profile;
 struct samples;
 
+/* What a profile counts of the recordings it was made of: id, name, meaning. */
+#define SAMPLE_COUNTS(X)                                                               \
+	X(SAMPLES_TAKEN, "jfr.sampled", "events that are samples")                     \
+	X(SAMPLES_LOST, "jfr.lost", "samples that the JVM lost, by what it says")      \
+	X(STACKS_COMPLETE, "jfr.end.complete", "stacks that are there whole")          \
+	X(STACKS_TRUNCATED, "jfr.end.truncated", "stacks deeper than the JVM records") \
+	X(STACKS_UNRESOLVED, "jfr.end.unresolved",                                     \
+	  "stacks of which the recording lacks something")                             \
+	X(STACKS_FAILED, "jfr.end.failed", "stacks that the JVM could not walk")       \
+	X(STACKS_NONE, "jfr.end.none", "samples without a stack")
+
+enum sample_count {
+#define X(id, name, meaning) id,
+	SAMPLE_COUNTS(X)
+#undef X
+		N_SAMPLE_COUNTS
+};
+
+#define BYTES_LOST "jfr.bytes.lost" /* of damaged recordings */
+
 /* Sets the profile's sample types. NULL: no memory. */
 struct samples *samples_new(struct profile *p);
 void samples_free(struct samples *s); /* NULL is fine */
