@@ -456,6 +456,9 @@ int watch_visit(struct watch *w, struct file *file)
 	if (t->fd < 0 && !watch_open(w, file))
 		return 0;
 	file->is_touched = false;
+	/* Before what is no header is searched for chunks. */
+	if (file->kind == FILE_RECORDING && t->is_settled && !t->at && unpack(w, file))
+		return 0;
 	phase = tail_look(t, watch_now());
 	if (file->kind == FILE_RECORDING) {
 		file->is_dirty |= file->size != t->size && !file->is_recorded;

@@ -90,6 +90,10 @@ head -c 300000 "$recording" >in3/cut.jfr
 run jfr in3 --watch -d 6s -o out4 --stale 1s
 [ $status = 0 ] && [ "$(n_lines out4/*.json)" -gt 100 ]
 claim "beside a FIFO, a link and a log, what is cut off is read as far as it goes" $?
+cp packed in3/whole.jfr
+run jfr in3 --watch -d 6s -o out4 --stale 1s
+[ "$(n_lines out4/*.json)" = "$n" ]
+claim "and the rest of it from a packed copy" $?
 
 mkdir full in5 && cp "$recording" in5
 if mount -t tmpfs -o size=1m tmpfs full 2>/dev/null; then
