@@ -1,11 +1,12 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
-# The Python profilers that make bench shows beside weft, py-spy and austin, from Python's package index
-# into a folder of their own; nothing of the system is touched and no root is needed. What cannot be had, or
-# does not run here, is named, and the measures go without it.
+# The profilers that make bench shows beside weft: py-spy and austin, from Python's package index into a
+# folder of their own, and the JFR tools of .ci/jfr_peers.sh. Nothing of the system is touched and no root
+# is needed. What cannot be had, or does not run here, is named, and the measures go without it.
 #
 #	.ci/peers.sh FOLDER
 set -u
+cd "$(dirname "$0")/.."
 folder=$1
 
 # fetch PROGRAM PACKAGE...: the first that runs
@@ -26,3 +27,5 @@ fetch() {
 fetch py-spy py-spy
 # The newest austin wants a newer C library than some systems have.
 fetch austin austin-dist 'austin-dist<4'
+
+exec .ci/jfr_peers.sh "$folder"
