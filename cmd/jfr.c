@@ -158,6 +158,10 @@ static int read_recording(struct jfr_run *run, struct unpack_part *part, bool is
 		err = recording_read(part->fd, &visitor, &run->seen, &file->report);
 	if (part->err)
 		file->reason = strdup(part->reason);
+	else if (part->is_self && !part->len)
+		log_info("%s is empty: a JVM fills it when it dumps or ends; what it recorded "
+			 "until then is in its repository",
+			 part->name);
 	widen(run, &file->report);
 	return err;
 }
@@ -192,8 +196,10 @@ static void finish_profile(struct jfr_run *run)
 static int read_all(struct jfr_run *run, struct plan *plan)
 {
 	struct jfr_paths paths;
+	bool is_said = false;
 	int err = jfr_paths_init(&paths, &run->opt->files);
 
+	is_said = err && err != -ENOMEM;
 	for (size_t i = 0; i < paths.n && !err; i++)
 		err = read_path(run, &paths.items[i]);
 	jfr_paths_deinit(&paths);
@@ -201,7 +207,7 @@ static int read_all(struct jfr_run *run, struct plan *plan)
 		finish_profile(run);
 	if (err == -EINTR)
 		log_error("jfr: interrupted: what was read until then follows");
-	else if (err && !(plan->has_lines && ferror(plan->lines.out)))
+	else if (err && !is_said && !(plan->has_lines && ferror(plan->lines.out)))
 		log_error("jfr: %s", strerror(-err));
 	return err == -EINTR ? 0 : err;
 }
@@ -291,6 +297,8 @@ static int write_result(struct jfr_run *run, struct plan *plan)
 	if (plan->exporter)
 		return output_write(plan->exporter, run->profile, path,
 				    output_is_private(run->opt->files.items[0]));
+	if (!run->n_files)
+		return EXIT_OK;
 	if (!run->opt->no_pager)
 		pager_start();
 	err = jfr_print_summary(run, stdout);

@@ -75,6 +75,14 @@ static void print_origin(const struct jfr_run *run, FILE *out)
 	}
 }
 
+/* Events are counted before what is asked for is known of them. */
+static bool is_filtered(const struct jfr_run *run)
+{
+	const struct options *opt = run->opt;
+
+	return opt->events || opt->from || opt->to || opt->thread;
+}
+
 static int print_top(struct jfr_run *run, FILE *out)
 {
 	struct options opt = *run->opt;
@@ -83,7 +91,9 @@ static int print_top(struct jfr_run *run, FILE *out)
 	int err;
 
 	if (!profile_n_samples(run->profile)) {
-		fputs("\nNo samples.\n", out);
+		fputs(is_filtered(run) ? "\nNo samples of what was asked for.\n"
+				       : "\nNo samples.\n",
+		      out);
 		return 0;
 	}
 	if (!opt.n_rows)
@@ -149,7 +159,9 @@ static int print_types(const struct jfr_run *run, FILE *out)
 	qsort(rows, n, sizeof(*rows), more_first);
 	if (!run->opt->verbose && shown > DEFAULT_TYPES)
 		shown = DEFAULT_TYPES;
-	fprintf(out, "\n%12s %12s  Events\n", "Count", "Bytes");
+	if (n)
+		fprintf(out, "\n%12s %12s  Events%s\n", "Count", "Bytes",
+			is_filtered(run) ? " of the whole recording" : "");
 	for (size_t i = 0; i < shown; i++) {
 		fprintf(out, "%12" PRIu64 " %12" PRIu64 "  ", rows[i].sum.count, rows[i].sum.bytes);
 		show_name(rows[i].name, 0, out);

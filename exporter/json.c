@@ -332,7 +332,7 @@ static int put_event(struct writer *w, const struct sample *s)
 	put_number(w, "sampleWeight", s->values[w->count]);
 	if (w->is_time)
 		put_number(w, "durationNs", s->values[w->value]);
-	if (value_index(w->p, "samples") >= 0)
+	if (value_index(w->p, "samples") == (int)w->count)
 		put_number(w, "totalSamples", w->total_count);
 	err = put_stack(w, s);
 	put_labels(w, s);

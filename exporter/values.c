@@ -28,8 +28,9 @@ uint32_t value_default(const struct profile *p)
 uint32_t value_count(const struct profile *p)
 {
 	int index = value_index(p, "samples");
+	bool has_one_kind = profile_get_header(p)->n_sample_types <= 2;
 
-	return index >= 0 ? (uint32_t)index : value_default(p);
+	return index >= 0 && has_one_kind ? (uint32_t)index : value_default(p);
 }
 
 bool value_is_shown(const struct sample *s, uint32_t value)

@@ -13,7 +13,8 @@ struct sample;
 int value_index(const struct profile *p, const char *type);
 /* The profile's default type, else its last; 0 when it has none. */
 uint32_t value_default(const struct profile *p);
-/* What counts samples: "samples", else the default. */
+/* What counts samples: "samples", else the default. Of several kinds it is the default, as one
+   sample may have values of more than one of them. */
 uint32_t value_count(const struct profile *p);
 /* Is a sample one of the kind that an output of one value shows? A profile may have several kinds:
    CPU, allocations, waits. value: the one shown. */

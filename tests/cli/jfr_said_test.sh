@@ -1,0 +1,34 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
+# What weft jfr says where there is nothing to show.
+. "$(dirname "$0")/tap.sh"
+. tests/jfr/claims.sh
+
+run jfr "$work/nosuch.jfr"
+[ $status = 1 ] && [ "$(wc -l <"$work/err")" = 1 ] && says err "No such file or directory" && [ ! -s "$work/out" ]
+claim "a path that is not there is said once" $?
+: >"$work/empty.jfr"
+run jfr "$work/empty.jfr"
+[ $status = 0 ] && says err "is empty: a JVM fills it when it dumps or ends"
+claim "of an empty file it is said where the recording is" $?
+run jfr -q "$work/empty.jfr"
+[ $status = 0 ] && [ ! -s "$work/err" ]
+claim "with --quiet it is not" $?
+mkdir "$work/directory"
+run jfr "$work/directory"
+[ $status = 1 ] && says err "no recording there" && [ ! -s "$work/out" ]
+claim "a directory without recordings shows no empty tables" $?
+
+if recorded small17; then
+	run jfr --thread 'no such thread' "$path"
+	[ $status = 0 ] && says out "No samples of what was asked for" && says out "Events of the whole recording"
+	claim "that a filter keeps nothing is said, and what it does not filter" $?
+	run jfr "$path"
+	[ $status = 0 ] && ! says out "of the whole recording"
+	claim "without a filter it is not" $?
+	run jfr --sample-type alloc_objects "$path" -o "$work/objects.folded"
+	total=$("$weft" jfr "$path" -q | sed -nE 's/.* alloc_objects ([0-9]+) .*/\1/p')
+	[ $status = 0 ] && [ "$(awk '{ n += $NF } END { print n }' "$work/objects.folded")" = "$total" ]
+	claim "-o shows the samples of the type that is asked for, and no others ($total)" $?
+fi
+finish
