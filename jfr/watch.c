@@ -409,7 +409,11 @@ bool watch_is_idle(const struct watch *w)
 const struct watch_counts *watch_counts(struct watch *w)
 {
 	struct watch_counts *c = &w->counts;
+	struct discover_counts found = discover_counts(w->discover);
 
+	c->n_over_limit = found.over_limit;
+	c->n_unwatched = found.unwatched;
+	c->n_unreadable = found.unreadable;
 	c->n_files = c->n_growing = c->n_foreign = c->n_quarantined = 0;
 	c->n_open = w->n_open;
 	for (size_t i = 0; i < w->files.n; i++) {
