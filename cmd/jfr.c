@@ -215,7 +215,7 @@ static int read_all(struct jfr_run *run, struct plan *plan)
 static int run_init(struct jfr_run *run, struct plan *plan)
 {
 	bool has_profile = !plan->has_lines && !run->opt->check;
-	int err = summary_init(&run->summary);
+	int err = summary_init(&run->summary, &run->interpreter.facts);
 
 	if (!err && has_profile) {
 		run->profile = profile_new();

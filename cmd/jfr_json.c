@@ -51,6 +51,25 @@ static void put_file(const struct jfr_file *f, FILE *out)
 	fputs("]}", out);
 }
 
+static void put_sums(const struct sums *s, enum sum_kind kind, FILE *out)
+{
+	fprintf(out, ",\n\"%s\":[", sum_kind_key(kind));
+	for (size_t i = 0; i < s->n[kind]; i++) {
+		const struct named_sum *sum = &s->items[kind][i];
+
+		fputs(i ? ",\n{\"name\":" : "\n{\"name\":", out);
+		put(sum->name, out);
+		fprintf(out, ",\"count\":%" PRIu64, sum->count);
+		if (kind == SUM_THREAD)
+			fprintf(out, ",\"meanLoad\":%.4f", sum->load / (double)sum->count);
+		else
+			fprintf(out, ",\"totalNs\":%" PRId64 ",\"longestNs\":%" PRId64,
+				sum->total_ns, sum->longest_ns);
+		fputc('}', out);
+	}
+	fputc(']', out);
+}
+
 void jfr_print_json(const struct jfr_run *run, FILE *out)
 {
 	const struct summary *s = &run->summary;
@@ -83,5 +102,8 @@ void jfr_print_json(const struct jfr_run *run, FILE *out)
 			",\"durationNs\":%" PRId64 "}",
 			g->count, g->pause_ns, g->longest_ns, g->duration_ns);
 	}
-	fputs("]}\n", out);
+	fputc(']', out);
+	for (unsigned int kind = 0; kind < N_SUM_KINDS; kind++)
+		put_sums(&s->sums, (enum sum_kind)kind, out);
+	fputs("}\n", out);
 }

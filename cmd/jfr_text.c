@@ -17,6 +17,7 @@
 #define DEFAULT_ROWS 20	 /* of the top table */
 #define DEFAULT_TYPES 15 /* of the table of events */
 #define DEFAULT_THREADS 10
+#define MAX_SUM_ROWS 8 /* of a table of what the JVM did */
 
 static void print_time(int64_t ns, FILE *out)
 {
@@ -172,6 +173,17 @@ static int print_types(const struct jfr_run *run, FILE *out)
 	return 0;
 }
 
+static int larger_sum_first(const void *a, const void *b)
+{
+	const struct named_sum *x = *(const struct named_sum *const *)a,
+			       *y = *(const struct named_sum *const *)b;
+	double x_load = x->load / (double)x->count, y_load = y->load / (double)y->count;
+
+	if (x->total_ns != y->total_ns)
+		return x->total_ns > y->total_ns ? -1 : 1;
+	return x_load > y_load ? -1 : x_load < y_load;
+}
+
 static void print_gcs(const struct jfr_run *run, FILE *out)
 {
 	const struct summary *s = &run->summary;
@@ -187,6 +199,59 @@ static void print_gcs(const struct jfr_run *run, FILE *out)
 		show_name(g->name, 0, out);
 		fputs(", ", out);
 		show_name(g->cause, 0, out);
+		fputc('\n', out);
+	}
+}
+
+/* Of sums, the larger ones first. */
+static size_t sorted_sums(const struct sums *s, enum sum_kind kind,
+			  const struct named_sum *rows[MAX_SUMS])
+{
+	size_t n = s->n[kind];
+
+	for (size_t i = 0; i < n; i++)
+		rows[i] = &s->items[kind][i];
+	qsort(rows, n, sizeof(*rows), larger_sum_first);
+	return n;
+}
+
+static void print_durations(const struct sums *s, enum sum_kind kind, FILE *out)
+{
+	const struct named_sum *rows[MAX_SUMS];
+	size_t n = sorted_sums(s, kind, rows);
+
+	if (n)
+		fprintf(out, "\n%12s %12s %12s  %s\n", "Count", "Total", "Longest",
+			sum_kind_title(kind));
+	for (size_t i = 0; i < n && i < MAX_SUM_ROWS; i++) {
+		fprintf(out, "%12" PRIu64 " %10.2fms %10.2fms  ", rows[i]->count,
+			(double)rows[i]->total_ns / 1e6, (double)rows[i]->longest_ns / 1e6);
+		show_name(rows[i]->name, 0, out);
+		fputc('\n', out);
+	}
+}
+
+static bool has_cpu(const struct jfr_run *run)
+{
+	const struct profile_header *h = profile_get_header(run->profile);
+
+	for (uint32_t i = 0; i < h->n_sample_types; i++)
+		if (!strcmp(profile_get_string(run->profile, h->sample_types[i].type), "cpu"))
+			return profile_n_samples(run->profile);
+	return false;
+}
+
+/* How busy threads were, where no samples say it. */
+static void print_loads(const struct jfr_run *run, FILE *out)
+{
+	const struct named_sum *rows[MAX_SUMS];
+	size_t n = sorted_sums(&run->summary.sums, SUM_THREAD, rows);
+
+	if (n)
+		fprintf(out, "\n%12s  %s\n", "CPUs", sum_kind_title(SUM_THREAD));
+	for (size_t i = 0; i < n && (run->opt->verbose || i < DEFAULT_THREADS); i++) {
+		fprintf(out, "%12.2f  ", rows[i]->load / (double)rows[i]->count);
+		show_name(rows[i]->name, 0, out);
 		fputc('\n', out);
 	}
 }
@@ -267,7 +332,11 @@ int jfr_print_summary(struct jfr_run *run, FILE *out)
 	err = print_by(run, "service", 2, "Services", out);
 	if (!err)
 		err = print_by(run, "thread", 1, "Threads", out);
+	if (!has_cpu(run))
+		print_loads(run, out);
 	print_gcs(run, out);
+	for (unsigned int kind = SUM_PAUSE; kind < SUM_THREAD; kind++)
+		print_durations(&run->summary.sums, (enum sum_kind)kind, out);
 	return err ? err : print_types(run, out);
 }
 

@@ -234,8 +234,7 @@ static const char *known_key(const struct moment *m, const char *path)
 	bool is_lock = m->row->group == GROUP_LOCK || m->row->group == GROUP_PARK ||
 		       m->row->group == GROUP_WAIT;
 
-	if (!strcmp(m->row->name, "jdk.GarbageCollection") ||
-	    !strcmp(m->row->name, "jdk.GCPhasePause")) {
+	if (!strcmp(m->row->name, "jdk.GarbageCollection")) {
 		if (!strcmp(path, "name"))
 			return "gcName";
 		if (!strcmp(path, "cause"))

@@ -57,6 +57,9 @@ static const struct event_row rows[] = {
 	{ "jdk.MethodTrace", GROUP_METHOD, RULE_DURATION, COLUMN_METHOD, NULL, NULL, NULL },
 	/* no samples, and not found in their group by their names */
 	{ "jdk.GarbageCollection", GROUP_GC, RULE_NONE, 0, NULL, NULL, NULL },
+	{ "jdk.GCPhasePause", GROUP_GC, RULE_NONE, 0, NULL, NULL, NULL },
+	{ "jdk.SafepointBegin", GROUP_SAFEPOINT, RULE_NONE, 0, NULL, NULL, NULL },
+	{ "jdk.Compilation", GROUP_COMPILE, RULE_NONE, 0, NULL, NULL, NULL },
 	{ "jdk.YoungGarbageCollection", GROUP_GC, RULE_NONE, 0, NULL, NULL, NULL },
 	{ "jdk.OldGarbageCollection", GROUP_GC, RULE_NONE, 0, NULL, NULL, NULL },
 	{ "jdk.ExecuteVMOperation", GROUP_SAFEPOINT, RULE_NONE, 0, NULL, NULL, NULL },

@@ -11,9 +11,9 @@
 #include "jfr/chunk.h"
 #include "jfr/layout.h"
 
-int summary_init(struct summary *s)
+int summary_init(struct summary *s, const struct jvm_facts *facts)
 {
-	*s = (struct summary){ 0 };
+	*s = (struct summary){ .facts = facts };
 	s->names = intern_new();
 	return s->names ? 0 : -ENOMEM;
 }
@@ -109,22 +109,37 @@ static int64_t added(int64_t a, int64_t b)
 	return __builtin_add_overflow(a, b, &sum) ? INT64_MAX : sum;
 }
 
-static int take(void *ctx, struct moment *m)
+static bool is_collection(const struct event_row *row)
 {
-	struct gc_sum *g = gc_sum(ctx, text_of(m, "name"), text_of(m, "cause"));
+	return !strcmp(row->name, "jdk.GarbageCollection");
+}
+
+static void take_collection(struct summary *s, const struct moment *m)
+{
+	struct gc_sum *g = gc_sum(s, text_of(m, "name"), text_of(m, "cause"));
 	int64_t longest = time_of(m, "longestPause");
 
 	g->count++;
 	g->pause_ns = added(g->pause_ns, time_of(m, "sumOfPauses"));
 	g->longest_ns = longest > g->longest_ns ? longest : g->longest_ns;
 	g->duration_ns = added(g->duration_ns, m->duration_ns > 0 ? m->duration_ns : 0);
+}
+
+static int take(void *ctx, struct moment *m)
+{
+	struct summary *s = ctx;
+
+	if (is_collection(m->row))
+		take_collection(s, m);
+	else
+		sums_take(&s->sums, m, s->facts->n_threads);
 	return 0;
 }
 
 static bool wants(void *ctx, const struct event_row *row)
 {
 	(void)ctx;
-	return !strcmp(row->name, "jdk.GarbageCollection");
+	return is_collection(row) || sums_wants(row);
 }
 
 struct moment_sink summary_sink(struct summary *s)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What recordings hold, in numbers: events by type, and garbage collections. */
+/* What recordings hold, in numbers: events by type, garbage collections, and what JVMs did else. */
 #ifndef JFR_SUMMARY_H
 #define JFR_SUMMARY_H
 
@@ -7,6 +7,7 @@
 #include <stdint.h>
 
 #include "jfr/interpreter.h"
+#include "jfr/sums.h"
 
 struct intern;
 
@@ -31,10 +32,13 @@ struct summary {
 	size_t types_cap;
 	struct gc_sum gcs[MAX_GC_SUMS];
 	size_t n_gcs;
+	struct sums sums;
+	const struct jvm_facts *facts; /* of the JVM whose chunk is read */
 	int err;
 };
 
-int summary_init(struct summary *s); /* 0 or -ENOMEM */
+/* 0 or -ENOMEM. The facts are borrowed. */
+int summary_init(struct summary *s, const struct jvm_facts *facts);
 void summary_deinit(struct summary *s);
 struct moment_sink summary_sink(struct summary *s);
 /* Adds to the sum of a type that is not in event_types: metadata and checkpoints. */

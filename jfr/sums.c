@@ -1,0 +1,145 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "jfr/sums.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "jfr/chunk.h"
+#include "jfr/layout.h"
+#include "jfr/moment.h"
+
+static const struct {
+	const char *event;
+	enum sum_kind kind;
+	const char *name; /* the field with it; "": it has none; NULL: the thread's */
+} rows[] = {
+	{ "jdk.GCPhasePause", SUM_PAUSE, "name" },
+	{ "jdk.ExecuteVMOperation", SUM_SAFEPOINT, "operation" },
+	{ "jdk.SafepointBegin", SUM_SAFEPOINT, "" },
+	{ "jdk.Compilation", SUM_COMPILATION, "compiler" },
+	{ "jdk.ThreadCPULoad", SUM_THREAD, NULL },
+};
+
+bool sums_wants(const struct event_row *row)
+{
+	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++)
+		if (!strcmp(rows[i].event, row->name))
+			return true;
+	return false;
+}
+
+static const struct jfr_leaf *leaf_at(const struct moment *m, const char *path, int *leaf)
+{
+	*leaf = layout_find(m->layout, path);
+	return *leaf < 0 ? NULL : layout_leaf(m->layout, (size_t)*leaf);
+}
+
+/* Until the room is used again. */
+static const char *text_at(const struct moment *m, const char *path, struct text_room *room)
+{
+	int i;
+	const struct jfr_leaf *leaf = leaf_at(m, path, &i);
+
+	if (leaf && leaf->kind == VALUE_CONSTANT)
+		return names_text(m->chunk, leaf->field->type_id, m->fields[i].n);
+	if (leaf && leaf->kind == VALUE_STRING)
+		return names_string(m->chunk, &m->fields[i].string, room);
+	return "";
+}
+
+#define MAX_LOAD 64 /* containers have measured more than all */
+
+/* A part of all CPUs; what is none is 0. */
+static double load_at(const struct moment *m, const char *path)
+{
+	int i;
+	const struct jfr_leaf *leaf = leaf_at(m, path, &i);
+
+	if (!leaf || leaf->kind != VALUE_REAL ||
+	    !(m->fields[i].real > 0 && m->fields[i].real <= MAX_LOAD))
+		return 0;
+	return m->fields[i].real;
+}
+
+static bool is_off(const struct moment *m, const char *path)
+{
+	int i;
+	const struct jfr_leaf *leaf = leaf_at(m, path, &i);
+
+	return leaf && leaf->kind == VALUE_NUMBER && !m->fields[i].n;
+}
+
+static struct named_sum *find(struct sums *s, enum sum_kind kind, const char *name)
+{
+	struct named_sum *items = s->items[kind], *added;
+	size_t i;
+
+	for (i = 0; i < s->n[kind]; i++)
+		if (!strncmp(items[i].name, name, sizeof(items[i].name) - 1))
+			return &items[i];
+	if (i == MAX_SUMS)
+		return &items[MAX_SUMS - 1];
+	added = &items[s->n[kind]++];
+	snprintf(added->name, sizeof(added->name), "%s", i < MAX_SUMS - 1 ? name : "(others)");
+	return added;
+}
+
+static void add(struct named_sum *sum, const struct moment *m, int64_t n_cpus)
+{
+	int64_t ns = m->duration_ns > 0 ? m->duration_ns : 0;
+
+	sum->count++;
+	if (__builtin_add_overflow(sum->total_ns, ns, &sum->total_ns))
+		sum->total_ns = INT64_MAX;
+	sum->longest_ns = ns > sum->longest_ns ? ns : sum->longest_ns;
+	sum->load +=
+		(load_at(m, "user") + load_at(m, "system")) * (double)(n_cpus > 0 ? n_cpus : 1);
+}
+
+static const char *name_of(struct moment *m, const char *path, struct text_room *room)
+{
+	const struct java_thread *thread;
+
+	if (path)
+		return *path ? text_at(m, path, room) : "(reaching a safepoint)";
+	thread = moment_thread(m);
+	return thread ? thread->name : "(unknown)";
+}
+
+void sums_take(struct sums *s, struct moment *m, int64_t n_cpus)
+{
+	struct text_room room = { 0 };
+	size_t i;
+
+	for (i = 0; strcmp(rows[i].event, m->row->name); i++)
+		;
+	/* Other operations run beside the program. */
+	if (rows[i].kind != SUM_SAFEPOINT || !is_off(m, "safepoint"))
+		add(find(s, rows[i].kind, name_of(m, rows[i].name, &room)), m, n_cpus);
+	free(room.text);
+}
+
+const char *sum_kind_key(enum sum_kind kind)
+{
+	static const char *const keys[N_SUM_KINDS] = {
+		[SUM_PAUSE] = "gcPauses",
+		[SUM_SAFEPOINT] = "safepoints",
+		[SUM_COMPILATION] = "compilations",
+		[SUM_THREAD] = "threadLoads",
+	};
+
+	return keys[kind];
+}
+
+const char *sum_kind_title(enum sum_kind kind)
+{
+	static const char *const titles[N_SUM_KINDS] = {
+		[SUM_PAUSE] = "Pauses of garbage collections, by phase",
+		[SUM_SAFEPOINT] = "Operations at safepoints",
+		[SUM_COMPILATION] = "Compilations, by compiler",
+		[SUM_THREAD] = "Threads, as the JVM measured them",
+	};
+
+	return titles[kind];
+}
