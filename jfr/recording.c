@@ -194,7 +194,9 @@ static int read_part(struct recording *r, uint64_t at, const struct chunk_header
 /* A finished chunk that is all there, but is not what its header says. */
 static int note_header(struct recording *r, uint64_t at, const struct chunk_header *h)
 {
-	if (h->state != CHUNK_COMPLETE || chunk_header_is_open(h) || h->size > r->size - at)
+	bool is_cut = h->size > r->size - at && h->size <= INT64_MAX;
+
+	if (h->state != CHUNK_COMPLETE || chunk_header_is_open(h) || is_cut)
 		return 0;
 	return note(r, at + CHUNK_SIZE_AT, at + CHUNK_OFFSETS_END,
 		    "the header's size and offsets do not fit each other");
