@@ -87,6 +87,9 @@ static int check_options(struct jfr_run *run)
 	char wrong[64];
 
 	run->interpreter.groups = UINT32_MAX;
+	for (size_t i = 0; i < opt->files.n; i++)
+		if (!strcmp(opt->files.items[i], "-"))
+			return usage("recordings are not read from stdin:", "-");
 	if (opt->events &&
 	    !event_groups_parse(opt->events, &run->interpreter.groups, wrong, sizeof(wrong)))
 		return usage("no group or type of events is called", wrong);
@@ -306,14 +309,34 @@ static int write_result(struct jfr_run *run, struct plan *plan)
 	return !err ? EXIT_OK : err == -EINVAL ? EXIT_USAGE : EXIT_FAILED;
 }
 
+static bool has_events(const struct summary *s, const char *word)
+{
+	struct type_sum sum;
+
+	for (size_t i = 0; i < summary_n_types(s); i++)
+		if (event_list_has(word, summary_type(s, i, &sum)))
+			return true;
+	return false;
+}
+
+/* Of event types that were asked for: a name may be misspelt. */
+static void say_missing_types(const struct jfr_run *run)
+{
+	const char *list = run->opt->events;
+	char word[128], safe[128];
+
+	while (list && (list = event_list_next(list, word, sizeof(word))))
+		if (!has_events(&run->summary, word))
+			log_error("jfr: no events of type %s there (-v shows the types)",
+				  text_safe(word, safe, sizeof(safe)));
+}
+
 static int end_status(const struct jfr_run *run)
 {
-	uint64_t n_chunks = 0;
-
-	for (size_t i = 0; i < run->n_files; i++)
-		n_chunks += run->files[i].report.n_chunks;
 	if (!run->n_files)
 		log_error("jfr: no recording there");
+	else
+		say_missing_types(run);
 	if (jfr_is_damaged(run) && !run->opt->check)
 		jfr_print_damage(run, stderr);
 	if (jfr_is_damaged(run))

@@ -1,0 +1,164 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
+# What weft jfr takes, what it shows of a recording, and how it ends.
+. "$(dirname "$0")/tap.sh"
+. tests/jfr/claims.sh
+needs_tool python3
+
+# usage TEXT ARGS...: refused with status 2, and nothing on stdout
+usage() {
+	local text=$1
+	shift
+	run jfr "$@"
+	[ $status = 2 ] && says err "$text" && [ ! -s "$work/out" ]
+	claim "refused: weft jfr $*" $?
+}
+
+# fails STATUS TEXT ARGS...
+fails() {
+	local expected=$1 text=$2
+	shift 2
+	run jfr "$@"
+	[ $status = "$expected" ] && says err "$text"
+	claim "exit $expected: weft jfr ${*##*/}" $?
+}
+
+# python TEXT PROGRAM FILE: whether a program in Python is content with a file
+python() {
+	python3 -c "$2" "$3" >"$work/python" 2>"$work/err"
+	claim "$1" $?
+}
+
+printf 'FLR\0' >"$work/short.jfr"
+usage "an argument is missing"
+usage "called aloc" --events aloc x.jfr
+usage "called " --events cpu, x.jfr
+usage "--from is no time" --from yesterday x.jfr
+usage "--to is no time" --to 12:61:99 x.jfr
+usage "not read from stdin" -
+usage "no format has this extension" "$work/short.jfr" -o "$work/x.xyz"
+usage "no format nosuch" --format nosuch "$work/short.jfr"
+usage "is a directory" "$work/short.jfr" -o "$work"
+usage "unknown option" --nosuch x.jfr
+fails 1 "No such file or directory" "$work/nosuch.jfr"
+fails 6 "short.jfr" "$work/short.jfr"
+run jfr --check "$work/short.jfr"
+[ $status = 6 ] && says out "4 bytes lost" && [ ! -s "$work/err" ]
+claim "--check says on stdout what is damaged" $?
+echo "no recording" >"$work/text.jfr"
+fails 6 "text.jfr" "$work/text.jfr"
+mkfifo "$work/fifo.jfr"
+run jfr "$work/fifo.jfr"
+[ $status != 0 ] && says err "fifo.jfr"
+claim "a FIFO is refused, and not waited for" $?
+run jfr "$work/short.jfr" "$work/nosuch.jfr" -o "$work/kept.json"
+[ ! -e "$work/kept.json" ]
+claim "nothing is written when a path is not there" $?
+
+recorded small17 || finish
+small=$path
+run jfr "$small"
+[ $status = 0 ] && says out "Burn.work" && says out "Garbage collections" && says out "Operations at safepoints" && [ ! -s "$work/err" ]
+claim "the summary of a recording has functions, collections and safepoints" $?
+! says out not-to-be-told && ! says out LambdaForm
+claim "and neither arguments nor hidden frames" $?
+run jfr -v "$small"
+[ $status = 0 ] && says out "[redacted]" && ! says out not-to-be-told
+claim "--verbose says that there are arguments" $?
+run jfr --show-secrets "$small"
+[ $status = 0 ] && says out "-Dsecret.token=not-to-be-told"
+claim "--show-secrets shows them" $?
+
+run jfr "$small" -o "$work/x.json"
+[ $status = 0 ] && [ ! -s "$work/out" ] && ! grep -q not-to-be-told "$work/x.json"
+claim "no secret is in the lines" $?
+python "every line is JSON, and so is stackTrace" '
+import json, sys
+n = 0
+for line in open(sys.argv[1], encoding="utf-8"):
+    event = json.loads(line)
+    assert event["eventType"] and event["timestamp"].endswith("Z") and event["recordId"] and "threadName" in event
+    if "stackTrace" in event:
+        frames = json.loads(event["stackTrace"])
+        assert [f["method"] for f in frames] == [f["method"] for f in event["stackFrames"]]
+        n += 1
+assert n > 1000, n' "$work/x.json"
+python "no two events have the same id" '
+import json, sys
+ids = [json.loads(line)["recordId"] for line in open(sys.argv[1])]
+assert len(set(ids)) == len(ids)' "$work/x.json"
+python "they come in the order of their time" '
+import json, sys
+times = [json.loads(line)["timestamp"] for line in open(sys.argv[1])]
+assert times == sorted(times)' "$work/x.json"
+python "samples in a span have its ids" '
+import json, sys
+events = [json.loads(line) for line in open(sys.argv[1])]
+scopes = {(e["traceId"], e["spanId"]) for e in events if e["eventType"].endswith(".Scope")}
+inside = [e for e in events if e["profileType"] == "cpu" and "spanId" in e]
+assert len(scopes) >= 100 and len(inside) > 20 and all((e["traceId"], e["spanId"]) in scopes for e in inside), (len(scopes), len(inside))
+assert {e["topMethod"] for e in inside if e["topClass"] == "Burn"}' "$work/x.json"
+run jfr --show-secrets "$small" -o "$work/secrets.json"
+[ $status = 0 ] && grep -q not-to-be-told "$work/secrets.json"
+claim "but with --show-secrets they are" $?
+
+run jfr --events jdk.CPULoad,GCPhasePause "$small" --format json
+[ $status = 0 ] && [ "$(sed 's/,.*//' "$work/out" | sort -u | tr -d '\n')" = '{"eventType":"jdk.CPULoad"{"eventType":"jdk.GCPhasePause"' ]
+claim "--events takes single types" $?
+run jfr --events jdk.CPULoads "$small" --format json
+[ $status = 0 ] && [ ! -s "$work/out" ] && says err "no events of type jdk.CPULoads there"
+claim "and says of which there are none" $?
+run jfr --events load,jdk.ThreadCPULoad "$small"
+[ $status = 0 ] && says out "Threads, as the JVM measured them"
+claim "without CPU samples threads are as busy as the JVM says" $?
+
+run jfr "$small" -o "$work/all.pb.gz"
+"$weft" report -v "$work/all.pb.gz" >"$work/report" 2>&1
+[ $status = 0 ] && says report "% complete" && says report "jfr.end.complete" && ! says report LambdaForm
+claim "a profile says how complete its samples are" $?
+run jfr --hidden-frames "$small" -o "$work/hidden.folded"
+shown=$(grep -c 'Lambda.run' "$work/hidden.folded")
+"$weft" jfr "$small" -o "$work/plain.folded" && [ "$shown" -gt 0 ] && ! grep -q 'Lambda.run' "$work/plain.folded"
+claim "--hidden-frames keeps what the JVM hides ($shown stacks)" $?
+run jfr --thread burn --events cpu "$small" --format folded
+[ $status = 0 ] && [ -s "$work/out" ] && ! grep -v 'Burn' "$work/out"
+claim "--thread and --events leave one thread's CPU time" $?
+run jfr --from 1s --to 2s --events cpu "$small" --format json
+[ $status = 0 ] && python3 - "$work/out" "$work/x.json" <<'PROGRAM'
+import json, sys
+cut, all_of_it = ([json.loads(line) for line in open(path)] for path in sys.argv[1:])
+cpu = [e for e in all_of_it if e["profileType"] == "cpu"]
+assert 0 < len(cut) < len(cpu) and cut[-1]["timestamp"] < "%s" % cpu[-1]["timestamp"]
+assert [e["recordId"] for e in cut] == [e["recordId"] for e in cpu if cut[0]["timestamp"] <= e["timestamp"] <= cut[-1]["timestamp"]]
+PROGRAM
+claim "--from and --to cut a piece of time" $?
+run jfr --json "$small"
+[ $status = 0 ] && ! says out not-to-be-told
+claim "--json has no secrets" $?
+python "and is one document with sums" '
+import json, sys
+d = json.load(open(sys.argv[1]))
+assert d["gcs"] and d["gcPauses"][0]["totalNs"] == sum(g["pauseNs"] for g in d["gcs"]), (d["gcs"], d["gcPauses"])
+assert all(0 <= t["meanLoad"] < 64 for t in d["threadLoads"]) and d["types"] and not d["files"][0]["damage"]' "$work/out"
+mkdir "$work/many" && cp "$small" "$work/many/a.jfr" && cp "$small" "$work/many/b.jfr" && echo "read me" >"$work/many/README"
+run jfr --json "$work/many"
+[ $status = 0 ]
+claim "a directory is read, and what is no recording left alone" $?
+python "a chunk that is there twice counts once" '
+import json, sys
+files = json.load(open(sys.argv[1]))["files"]
+assert sum(f["chunks"] for f in files) == 1 and sum(f["duplicates"] for f in files) == 1, files' "$work/out"
+run jfr --check "$small"
+[ $status = 0 ] && says out "not damaged"
+claim "--check says that nothing is damaged" $?
+head -c 300000 "$small" >"$work/cut.jfr"
+run jfr "$work/cut.jfr" -o "$work/cut.json"
+[ $status = 6 ] && says err "are lost" && [ "$(wc -l <"$work/cut.json")" -gt 100 ]
+claim "of a recording that is cut off the rest is written, and the status is 6" $?
+run jfr "$small" -o "$work/nosuch/x.json"
+[ $status = 1 ] && says err "cannot write"
+claim "a place that is not there is said" $?
+"$weft" jfr "$small" --format json 2>"$work/err" | head -n 1 >"$work/out"
+[ "${PIPESTATUS[1]}" = 0 ] && [ -s "$work/out" ]
+claim "a reader that goes away ends it" $?
+finish
