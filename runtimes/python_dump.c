@@ -155,13 +155,14 @@ const struct python_thread *python_dump_thread(const struct python_dump *d,
 	return t->thread ? &d->threads.threads[t->thread - 1] : NULL;
 }
 
-/* Of the first interpreter that has imported the API. */
+/* Of the oldest interpreter that has imported the API. */
 static void find_spans(struct python_heap *h, struct python_dump *d)
 {
 	bool is_half = false;
 
-	for (size_t i = 0; i < d->threads.n_interps; i++)
-		if (python_spans_find(h, d->threads.interps[i].modules, &d->tasks.spans, &is_half))
+	for (size_t i = d->threads.n_interps; i > 0; i--)
+		if (python_spans_find(h, d->threads.interps[i - 1].modules, &d->tasks.spans,
+				      &is_half))
 			return;
 }
 

@@ -13,7 +13,7 @@
 #include "runtimes/python_heap.h"
 #include "runtimes/python_share.h"
 
-#define PYTHON_LOOK_INTERPS 8 /* that are asked; the main one is the last in the list */
+#define PYTHON_LOOK_INTERPS 8 /* that are asked: the main one, then the newest */
 
 /* All zeros at first. */
 struct python_look {

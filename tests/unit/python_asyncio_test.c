@@ -290,6 +290,33 @@ static void asyncio_is_found_when_it_is_imported(void **state)
 	assert_false(python_asyncio_is_due(&a, &world.l, now + SECOND));
 }
 
+static void the_main_interpreter_is_asked_first(void **state)
+{
+	uint64_t none = 0, mine, theirs, main_interp, sub, list;
+	struct python_asyncio a = { 0 };
+
+	(void)state;
+	make_thread(&world, 12);
+	list = WORLD_ADDR + world.l.runtime.interpreters_head;
+	mine = current_tasks(&world, 1, &none);
+	theirs = current_tasks(&world, 1, &none);
+	import(&world, "_asyncio", "_current_tasks", mine);
+	main_interp = world.interp;
+	sub = world_room(&world, world.l.interp.modules + 512u);
+	world.interp = sub;
+	import(&world, "_asyncio", "_current_tasks", theirs);
+	world.interp = main_interp;
+	world_word(&world, sub + world.l.interp.next, main_interp);
+	world_word(&world, list, sub);
+	world_word(&world, list + 8, main_interp);
+	assert_true(python_asyncio_look(&a, fresh_part(), &world.m, &world.l, WORLD_ADDR, SECOND));
+	assert_int_equal(a.current_tasks, mine);
+	import(&world, "os", "_current_tasks", mine);
+	assert_true(
+		python_asyncio_look(&a, fresh_part(), &world.m, &world.l, WORLD_ADDR, 2 * SECOND));
+	assert_int_equal(a.current_tasks, theirs);
+}
+
 static uint64_t make_int(struct world *w, uint64_t tag, uint32_t low, uint32_t high)
 {
 	uint64_t at = world_object(w, "int", w->l.integer.digits + 8);
@@ -419,6 +446,7 @@ int main(void)
 		cmocka_unit_test(the_dict_has_other_threads_tasks_and_free_places),
 		cmocka_unit_test(more_tasks_than_threads_can_have_are_left_out),
 		cmocka_unit_test(asyncio_is_found_when_it_is_imported),
+		cmocka_unit_test(the_main_interpreter_is_asked_first),
 		cmocka_unit_test(names_are_what_they_were_when_copied),
 		cmocka_unit_test(a_lie_in_memory_is_no_task),
 		cmocka_unit_test(a_dict_that_claims_much_is_read_in_bounds),
