@@ -166,15 +166,22 @@ static int end_profile(struct jfr_export *e, const char *name, const struct chun
 	return err ? err : batch_end(e->profiles_place);
 }
 
-/* Is it the output's fault, or the file's? */
-static int sort_out(struct jfr_export *e, int err, struct export_result *result)
+/* errno as the stream left it: only what it can have left. */
+static int output_error(const struct jfr_export *e)
 {
-	bool is_output = e->lines_place && ferror(e->lines.out);
+	if (e->settings->is_stopped())
+		return -EINTR;
+	return errno == ENOSPC || errno == EDQUOT || errno == EPIPE || errno == EFBIG ? -errno
+										      : -EIO;
+}
 
+/* Is it the output's fault, or the file's? */
+static int sort_out(const struct jfr_export *e, int err, struct export_result *result)
+{
 	if (!err || err == -ENOMEM || err == -EINTR)
 		return err;
-	if (is_output)
-		return e->settings->is_stopped() ? -EINTR : errno ? -errno : err;
+	if (e->lines_place && ferror(e->lines.out))
+		return output_error(e);
 	result->file_err = err;
 	return 0;
 }

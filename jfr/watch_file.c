@@ -90,8 +90,9 @@ static bool resume(struct watch *w, struct file *file, uint64_t *at)
 	file->recorded_ns = known.seen_ns;
 	if (known.offset <= file->size && file->start_ns)
 		*at = known.offset;
+	/* One that was given up for gone is there again, if it was not read to its end. */
 	if (known.state == SOURCE_GROWING || known.size != file->size ||
-	    known.mtime_ns != file->mtime_ns)
+	    known.mtime_ns != file->mtime_ns || known.offset < file->size)
 		return true;
 	file_set_reason(file, *known.reason ? known.reason : NULL);
 	/* A row that is about to be forgotten is written anew. */

@@ -153,9 +153,7 @@ class Weft:
         return self.process.wait()
 
 
-# Whose it is weft without --watch does not say; spans may be known only later.
-LATER = {"serviceName", "hostname", "pid", "k8s_namespace", "k8s_pod_name", "k8s_container_name", "k8s_deployment",
-         "traceId", "spanId"}
+LATER = {"traceId", "spanId"}  # of a scope that ends later
 
 
 def content(line):

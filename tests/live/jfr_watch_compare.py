@@ -12,9 +12,8 @@ import json
 import os
 import sys
 
-# Whose it is is known of a repository's path too, and the span of a scope only when that ends.
-LATER = {"serviceName", "hostname", "pid", "k8s_namespace", "k8s_pod_name", "k8s_container_name", "k8s_deployment",
-         "traceId", "spanId"}
+# The span of a scope is known when that ends.
+LATER = {"traceId", "spanId"}
 
 
 def content(event):

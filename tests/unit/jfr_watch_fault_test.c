@@ -161,6 +161,32 @@ static void what_went_unread_while_nobody_watched_is_counted(void **state)
 	close(fd);
 }
 
+static void what_was_gone_and_comes_back_is_read_on(void **state)
+{
+	struct toy_header h = toy_live(start, 50);
+	int fd = toy_open("in/a");
+	struct session s;
+
+	(void)state;
+	toy_write_events(fd, 0, start, 0, 60);
+	toy_write_head(fd, 0, &h);
+	s = begin();
+	run(&s);
+	end(&s);
+	assert_int_equal(rename("in/a", "away"), 0);
+	s = begin();
+	run(&s);
+	end(&s);
+	h = toy_final(start, 60); /* as large as it was */
+	toy_write_head(fd, 0, &h);
+	assert_int_equal(rename("away", "in/a"), 0);
+	s = begin();
+	run(&s);
+	end(&s);
+	close(fd);
+	assert_exported(start, 0, 60);
+}
+
 static void what_is_damaged_is_quarantined_until_it_changes(void **state)
 {
 	struct watch_settings settings = quick();
@@ -243,6 +269,7 @@ int main(void)
 		OWN_DIR(history_is_what_was_asked_for),
 		OWN_DIR(of_no_history_there_is_only_what_comes),
 		OWN_DIR(what_went_unread_while_nobody_watched_is_counted),
+		OWN_DIR(what_was_gone_and_comes_back_is_read_on),
 		OWN_DIR(what_is_damaged_is_quarantined_until_it_changes),
 		OWN_DIR(other_files_are_left_alone),
 		OWN_DIR(more_files_than_descriptors_are_read),
