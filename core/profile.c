@@ -365,6 +365,11 @@ uint32_t profile_n_stacks(const struct profile *p)
 	return intern_count(p->stacks);
 }
 
+uint32_t profile_n_label_sets(const struct profile *p)
+{
+	return intern_count(p->label_sets);
+}
+
 uint32_t profile_n_samples(const struct profile *p)
 {
 	return (uint32_t)p->samples.n;
@@ -432,6 +437,18 @@ const struct line *profile_get_lines(const struct profile *p, uint32_t location,
 
 	*n = len / sizeof(*lines);
 	return lines;
+}
+
+struct location profile_get_made_location(const struct profile *p, uint32_t id,
+					  const struct line **lines, size_t *n)
+{
+	const struct location *row = intern_get(p->locations, id, NULL);
+	struct location l = row ? *row : (struct location){ 0 };
+	size_t len = 0;
+
+	*lines = intern_get(p->lines, l.lines, &len);
+	*n = len / sizeof(**lines);
+	return l;
 }
 
 const uint32_t *profile_get_stack(const struct profile *p, uint32_t id, size_t *n)

@@ -161,6 +161,7 @@ uint32_t profile_n_functions(const struct profile *p);
 uint32_t profile_n_mappings(const struct profile *p);
 uint32_t profile_n_locations(const struct profile *p);
 uint32_t profile_n_stacks(const struct profile *p);
+uint32_t profile_n_label_sets(const struct profile *p);
 uint32_t profile_n_samples(const struct profile *p);
 uint32_t profile_n_counts(const struct profile *p);
 uint32_t profile_n_comments(const struct profile *p);
@@ -171,6 +172,9 @@ const struct profile_mapping *profile_get_mapping(const struct profile *p, uint3
 /* Its flags and lines are the current ones, whatever they were when the row was made. */
 struct location profile_get_location(const struct profile *p, uint32_t id);
 const struct line *profile_get_lines(const struct profile *p, uint32_t location, size_t *n);
+/* The row as it was made, whatever was set later: what tells it from other locations. */
+struct location profile_get_made_location(const struct profile *p, uint32_t id,
+					  const struct line **lines, size_t *n);
 const uint32_t *profile_get_stack(const struct profile *p, uint32_t id, size_t *n);
 const struct label *profile_get_labels(const struct profile *p, uint32_t id, size_t *n);
 const struct sample *profile_get_sample(const struct profile *p, uint32_t index);    /* from 0 */
