@@ -87,7 +87,7 @@ def say_large(path, folder):
 
 
 def measure():
-    big, profiled, large = (peers.recording(name) for name in ("big17", "ap-all", "large17"))
+    big, profiled, large = (peers.recording(name) for name in ("big17", "ap-big", "large17"))
     with tempfile.TemporaryDirectory(prefix="weft-bench.") as folder:
         if big:
             seconds = say_reading("profile", big, PROFILE_EVENTS)

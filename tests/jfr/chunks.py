@@ -4,6 +4,7 @@
 What tests need to know of a JFR file without anybody's help: chunks, where their events are, the names of the types.
 
     chunks.py --repeat N IN OUT     OUT is N times IN, each copy with a later start, so that no chunk is there twice
+    chunks.py --clock IN OUT        OUT is IN with another clock: 2.5 GHz, and so many ticks before that 64 bits are not enough
     chunks.py FILE                  prints the chunks, and the events of each type with their count and bytes
 """
 import collections
@@ -153,7 +154,22 @@ def repeat(data, n):
         yield copy
 
 
+def with_clock(data):
+    """The same ticks mean other times."""
+    copy = bytearray(data)
+    for chunk in read(data):
+        header = chunk.header._replace(ticks_per_s=2_499_997_707, start_ticks=chunk.header.start_ticks - (1 << 40))
+        copy[chunk.offset:chunk.offset + HEADER_LEN] = header_bytes(header)
+    return copy
+
+
 def main():
+    if len(sys.argv) == 4 and sys.argv[1] == "--clock":
+        with open(sys.argv[2], "rb") as f:
+            data = f.read()
+        with open(sys.argv[3], "wb") as f:
+            f.write(with_clock(data))
+        return
     if len(sys.argv) == 5 and sys.argv[1] == "--repeat":
         with open(sys.argv[3], "rb") as f:
             data = f.read()

@@ -15,7 +15,7 @@ PRIMITIVES = {"B": "byte", "C": "char", "D": "double", "F": "float", "I": "int",
 FRAME_TYPES = {"Interpreted": "interpreted", "JIT compiled": "compiled", "Inlined": "inlined", "Native": "native_method"}
 # The smallest and the largest number stand for "not known" and "for ever".
 NO_TIMES = {"PT-2562047788015215H-30M-8S", "PT-2562047788015215H-30M-7.854775808S", "PT-2562047H-47M-16.854775808S",
-            "PT2562047788015215H30M7S", "PT2562047788015215H30M7.999999999S", "PT2562047H47M16.854775807S"}
+            "PT2562047788015H12M55.807S", "PT2562047788015215H30M7S", "PT2562047788015215H30M7.999999999S", "PT2562047H47M16.854775807S"}
 
 
 def jfr(jdk, *arguments):

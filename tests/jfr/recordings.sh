@@ -27,6 +27,7 @@ bigV	a file of some 10 MB, profile settings, 70 s
 largeV	40 times bigV, each copy with another start, so that no chunk is there twice
 ap-cpu ap-wall ap-alloc ap-lock ap-nativemem	files of async-profiler, one kind each, 4 s, on JDK 17
 ap-all	a file of async-profiler of four chunks with all kinds, 16 s
+ap-big	the same, 60 s and more of malloc and free, for measures
 ap-sync	a file of async-profiler with chunks of HotSpot between its own
 ap-live ap-killed	files of async-profiler that were not finished'
 
@@ -177,6 +178,7 @@ make_ap() {
 	lock) profiled $SECONDS_SMALL lock=1ms ;;
 	nativemem) profiled $SECONDS_SMALL nativemem=4k ;;
 	all) profiled 16 event=cpu,interval=5ms,wall=20ms,alloc=64k,lock=1ms,nativemem=1k,chunktime=4s ;;
+	big) profiled 60 event=cpu,interval=5ms,wall=20ms,alloc=64k,lock=1ms,nativemem=256,chunktime=15s ;;
 	sync) profiled 8 event=cpu,interval=5ms,jfrsync=profile ;;
 	live | killed)
 		endless "-agentpath:$profiler=start,jfr,file=$work/made.jfr,event=cpu,interval=5ms"
