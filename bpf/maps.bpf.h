@@ -154,13 +154,6 @@ struct python_sent {
 	__u32 slot, mark;
 };
 
-/*
- * What was shown already, by the place of its frame: a mark is where the last samples of the same
- * stack had it, side by side with those of its neighbours. In python_seen each mark is on a page of
- * its own, which to a tick costs as much as the rest of a frame.
- */
-#define PYTHON_NEAR_SEEN 512 /* a power of two */
-
 /* What a walk of Python frames works with; its own, as a per-CPU value holds at most 32 KiB and
    most samples need none. */
 struct python_scratch {
@@ -174,12 +167,14 @@ struct python_scratch {
 	__u32 n_sent; /* code objects with this sample */
 	__u32 pad;
 	struct python_sent sent[PYTHON_CODES_A_SAMPLE];
-	__u32 near_seen[PYTHON_NEAR_SEEN];
+	/* Marks of what was shown already, by the places of frames. In python_seen each mark is on
+	   a page of its own, which to a tick costs as much as the rest of a frame. */
+	__u32 near_seen[PYTHON_NEAR];
 	struct wire_python record;
 	struct wire_python_frame frames[MAX_PYTHON_FRAMES]; /* follow the record on the wire too */
 };
 
-_Static_assert(sizeof(struct python_scratch) <= 24 * 1024, "as memory_plan.c counts it");
+_Static_assert(sizeof(struct python_scratch) <= 28 * 1024, "as memory_plan.c counts it");
 
 struct {
 	__uint(type, BPF_MAP_TYPE_PERCPU_ARRAY);

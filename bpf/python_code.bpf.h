@@ -51,18 +51,6 @@ static __always_inline bool python_copy_code(struct wire_python_code *code,
 	return true;
 }
 
-/* Frames that stand side by side have their marks so too: frame objects have 256 bytes and more,
-   the frames of a data stack 64. What is further away begins elsewhere (by the golden ratio), as
-   the stacks of all threads begin at a page's start. */
-static __always_inline __u32 *python_near_seen(struct python_scratch *p)
-{
-	__u64 at = p->walk.at >> (p->process.anchor < PYTHON_ANCHOR_ENTRY ? 8 : 6);
-
-	at += at / PYTHON_NEAR_SEEN * 195;
-	OPAQUE(at);
-	return &p->near_seen[at & (PYTHON_NEAR_SEEN - 1)];
-}
-
 /* Sends the code object; true: it is on its way. */
 static __always_inline bool python_send_code(struct python_scratch *p,
 					     const struct wire_python_frame *f)
@@ -83,7 +71,8 @@ static __always_inline bool python_send_code(struct python_scratch *p,
 static __always_inline void python_show(struct python_scratch *p, const struct wire_python_frame *f)
 {
 	__u32 mark = (f->id ^ (__u32)(f->addr >> 3) ^ p->code.pad * 0x9e3779b1U) | 1;
-	__u32 slot = mark >> 1 & python_seen_mask, *near = python_near_seen(p);
+	__u32 slot = mark >> 1 & python_seen_mask,
+	      *near = &p->near_seen[python_place(&p->process, p->walk.at)];
 	__u64 n = p->n_sent; /* 64 bits: what is compared is what is an index */
 	struct python_seen *seen;
 

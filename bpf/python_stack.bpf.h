@@ -56,7 +56,10 @@ UNWIND_GLOBAL __u64 python_go_outwards(__u64 n)
 {
 	struct python_scratch *p = python_scratch_get();
 
-	return p && n < MAX_PYTHON_FRAMES && python_outer(&p->walk, &p->process);
+	if (!p || n >= MAX_PYTHON_FRAMES || !python_outer(&p->walk, &p->process))
+		return false;
+	p->reads.epoch = 0; /* that was the other one's */
+	return true;
 }
 
 /* Which tasks may be that of the thread with this state; how many. A function of its own, as the
@@ -155,6 +158,7 @@ static __always_inline void python_stack(struct scratch *s, __u64 vdso)
 	p->code.pad = pid;
 	if (!python_begin(&p->walk, &p->process, thread_pointer()))
 		return;
+	python_begin_epoch(&p->reads, &p->process, p->walk.tstate, pid, s->u.generation);
 	p->tasks.n = p->tasks.task = 0;
 	if (p->process.has_tasks)
 		python_tasks_find(p->walk.tstate);

@@ -139,6 +139,7 @@ static void set_walk(const struct python_layout *l, struct python_process *out)
 		.tstate_next = l->thread.next,
 		.interp_next = l->interp.next,
 		.interp_threads = l->interp.threads_head,
+		.interp_freed = l->interp.freed_codes,
 		.cframe_frame = l->cframe.current_frame,
 		.cframe_previous = l->cframe.previous,
 		.frame_len = l->frame.size,

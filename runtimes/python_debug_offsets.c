@@ -48,6 +48,7 @@ static const struct row {
 	{ AT(interp.threads_head), INTERP, 8, { 3, 3, 3 } },
 	{ AT(interp.modules), INTERP, 8, { 5, 6, 6 } },
 	{ AT(interp.gil), INTERP, 8, { 8, 9, 9 } },
+	{ AT(interp.freed_codes), INTERP, 8, { 0, 14, 14 } },
 	{ AT(thread.next), THREAD, 8, { 2, 2, 2 } },
 	{ AT(thread.interp), THREAD, 8, { 3, 3, 3 } },
 	{ AT(thread.current_frame), THREAD, 8, { 4, 4, 4 } },
@@ -222,6 +223,7 @@ int python_layout_parse(const void *bytes, size_t len, struct python_layout *out
 	l = said;
 	err = len < total_len[version] ? -EBADMSG : read_all(&r, version, &l);
 	if (!is_known) {
+		l.interp.freed_codes = 0; /* what is known by it is not looked at again */
 		*out = err < 0 ? said : l;
 		return -ENOTSUP;
 	}

@@ -83,8 +83,9 @@ struct python_layout {
 	struct {		   /* PyInterpreterState */
 		uint16_t next, id; /* id: int64_t */
 		uint16_t threads_head;
-		uint16_t gil;	  /* from 3.12: a pointer to the GIL */
-		uint16_t modules; /* sys.modules */
+		uint16_t gil;	      /* from 3.12: a pointer to the GIL */
+		uint16_t modules;     /* sys.modules */
+		uint16_t freed_codes; /* uint64_t: code objects that it freed; from 3.14 on */
 	} interp;
 	struct {	       /* PyThreadState */
 		uint16_t size; /* from 3.13 */

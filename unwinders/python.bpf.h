@@ -216,9 +216,43 @@ static __always_inline __u32 python_new_id(const struct python_process *p, __u64
 	return python_code_identity(words, len / sizeof(*words), name_hash);
 }
 
-/* What sets a code object apart from the next one at its address; 0: it cannot be read. */
-static __always_inline __u32 python_id(const struct python_process *p, __u64 code,
-				       struct python_reads *r)
+/* Objects are 256 bytes and more, the frames of a data stack 64. What is further away begins
+   elsewhere (by the golden ratio), as the data stacks of all threads begin at a page's start. */
+static __always_inline __u64 python_place(const struct python_process *p, __u64 frame)
+{
+	__u64 place = frame >> (p->anchor < PYTHON_ANCHOR_ENTRY ? 8 : 6);
+
+	place += place / PYTHON_NEAR * 195;
+	OPAQUE(place);
+	return place & (PYTHON_NEAR - 1);
+}
+
+/* Begins a sample: may it use what others before it read? */
+static __always_inline void python_begin_epoch(struct python_reads *r,
+					       const struct python_process *p, __u64 tstate,
+					       __u32 pid, __u32 image)
+{
+	struct python_epoch *last = &r->last_epoch;
+	__u64 interp, n_freed;
+
+	r->epoch = 0;
+	if (!p->interp_freed)
+		return;
+	interp = python_read_pointer(tstate + p->tstate_interp);
+	if (!interp || read_user(interp + p->interp_freed, &n_freed, sizeof(n_freed)))
+		return;
+	if (last->interp != interp || last->n_freed != n_freed || last->pid != pid ||
+	    last->image != image)
+		r->n_epochs++;
+	last->interp = interp;
+	last->n_freed = n_freed;
+	last->pid = pid;
+	last->image = image;
+	r->epoch = r->n_epochs;
+}
+
+static __always_inline __u32 python_known_id(const struct python_process *p, __u64 code,
+					     struct python_reads *r)
 {
 	struct python_known_code *known =
 		&r->codes[(code >> 4 ^ code >> 9) & (PYTHON_KNOWN_CODES - 1)];
@@ -229,6 +263,22 @@ static __always_inline __u32 python_id(const struct python_process *p, __u64 cod
 		known->sample = r->sample;
 	}
 	return known->id;
+}
+
+/* What sets a frame's code object apart from the next one at its address; 0: it cannot be read. */
+static __always_inline __u32 python_id(const struct python_process *p, __u64 frame, __u64 code,
+				       struct python_reads *r)
+{
+	struct python_near_code *near = &r->near[python_place(p, frame)];
+	__u32 key = (code + r->epoch * 0x9e3779b97f4a7c15ULL) * 0xbf58476d1ce4e5b9ULL >> 32;
+
+	if (!r->epoch)
+		return python_known_id(p, code, r);
+	if (near->key != key || !near->id) {
+		near->id = python_known_id(p, code, r);
+		near->key = key;
+	}
+	return near->id;
 }
 
 /* Does it stand below, and not far from, a frame that was seen? */
@@ -324,7 +374,7 @@ static __always_inline int python_step(struct python_walk *w, const struct pytho
 	out->addr = code;
 	out->position = p->is_lasti ? PYTHON_AT(bytes, __u32, p->frame_instr)
 				    : (__u32)(PYTHON_AT(bytes, __u64, p->frame_instr) - code);
-	out->id = python_id(p, code, r);
+	out->id = python_id(p, frame, code, r);
 	if (!out->id && ++w->n_faults > PYTHON_MAX_FAULTS)
 		return PYTHON_BROKEN;
 	if (p->has_tasks)

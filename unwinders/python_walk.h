@@ -51,8 +51,10 @@ struct python_process {
 	__u16 tstate_frame;	/* the innermost frame, or 0: it is in the CFrame */
 	__u16 tstate_cframe;
 	__u16 tstate_base; /* 3.15: the frame that ends each chain, no function */
+	__u16 tstate_interp;
+	__u16 interp_freed; /* 64 bits: how many code objects it freed; from 3.14 on */
 	/* Who has frames where; of no meaning while interpreters is 0. */
-	__u16 tstate_interp, tstate_next;
+	__u16 tstate_next;
 	__u16 interp_next; /* may be 0 */
 	__u16 interp_threads;
 	__u16 cframe_frame; /* may be 0 */
@@ -129,6 +131,25 @@ struct python_known_code {
 	__u32 sample;
 };
 
+/*
+ * Where what is noted of frames stands: by the frames' own places, so that neighbours are side by
+ * side, where a tick finds them in a few lines of memory, and a stack finds what its last sample
+ * left.
+ */
+#define PYTHON_NEAR 512 /* a power of two */
+
+/* An identity that holds in one epoch, which is in the key. */
+struct python_near_code {
+	__u32 key, id;
+};
+
+/* What must not have changed for identities to hold: from 3.14 on an interpreter counts the code
+   objects that it frees, before it does. Who was alive then and is on a stack now is the same. */
+struct python_epoch {
+	__u64 interp, n_freed;
+	__u32 pid, image; /* image: another number for each process and program in it */
+};
+
 /* What the steps of a walk read into; all zeros at first. Each read costs as much as the rest of a
    step, and from 3.11 on the frames of a thread lie one above the other: so they are read in larger
    pieces, where the last ones stood close together. */
@@ -141,6 +162,10 @@ struct python_reads {
 	__u8 frame[PYTHON_FRAME_MAX]; /* one that is alone; and whatever a caller reads */
 	__u64 words[PYTHON_IDENTITY_WORDS];
 	struct python_known_code codes[PYTHON_KNOWN_CODES];
+	struct python_epoch last_epoch; /* of the last sample that had one */
+	__u32 n_epochs;
+	__u32 epoch; /* of this one; 0: it has none */
+	struct python_near_code near[PYTHON_NEAR];
 };
 
 #endif

@@ -142,14 +142,14 @@ static void debug_offsets_are_read_in_each_versions_own_shape(void **state)
 	static const struct {
 		uint16_t threads_head, current_frame, base_frame, native_thread_id, owner,
 			frame_end, code, filename, tuple_items, ascii_header, state, context,
-			tss_key;
+			tss_key, freed_codes;
 	} want[] = {
-		{ 7344, 72, 0, 160, 70, 72, 200, 112, 24, 40, 40, 208, 2164 },
-		{ 7344, 72, 0, 160, 74, 80, 208, 112, 32, 40, 44, 208, 2340 },
-		{ 7336, 72, 80, 184, 74, 80, 208, 112, 32, 40, 48, 232, 0 },
-		{ 7344, 72, 0, 160, 70, 72, 216, 128, 40, 56, 40, 208, 2164 },
-		{ 7344, 72, 0, 160, 78, 80, 232, 128, 48, 56, 44, 208, 2340 },
-		{ 7336, 72, 80, 184, 78, 80, 232, 128, 48, 56, 48, 232, 0 },
+		{ 7344, 72, 0, 160, 70, 72, 200, 112, 24, 40, 40, 208, 2164, 0 },
+		{ 7344, 72, 0, 160, 74, 80, 208, 112, 32, 40, 44, 208, 2340, 7992 },
+		{ 7336, 72, 80, 184, 74, 80, 208, 112, 32, 40, 48, 232, 0, 7944 },
+		{ 7344, 72, 0, 160, 70, 72, 216, 128, 40, 56, 40, 208, 2164, 0 },
+		{ 7344, 72, 0, 160, 78, 80, 232, 128, 48, 56, 44, 208, 2340, 8024 },
+		{ 7336, 72, 80, 184, 78, 80, 232, 128, 48, 56, 48, 232, 0, 7952 },
 	};
 
 	(void)state;
@@ -164,6 +164,7 @@ static void debug_offsets_are_read_in_each_versions_own_shape(void **state)
 		assert_int_equal(l.thread.state, want[i].state);
 		assert_int_equal(l.thread.context, want[i].context);
 		assert_int_equal(l.runtime.tss_key, want[i].tss_key);
+		assert_int_equal(l.interp.freed_codes, want[i].freed_codes);
 		assert_int_equal(l.frame.owner, want[i].owner);
 		assert_int_equal(l.frame.size, want[i].frame_end);
 		assert_int_equal(l.frame.code, 0);
@@ -245,6 +246,7 @@ static void newer_versions_are_not_supported_but_may_be_tried(void **state)
 		assert_int_equal(l.frame.size, 80);
 		assert_int_equal(l.chain, PYTHON_SHIMS);
 		assert_int_equal(l.thread.current_frame, 72);
+		assert_int_equal(l.interp.freed_codes, 0);
 	}
 	/* Another shape: only what it says of itself. */
 	for (size_t i = 0; i < 2; i++) {

@@ -127,10 +127,12 @@ static void neighbours_have_places_of_their_own(void **state)
 
 		scratch->process.anchor = (uint8_t)kind;
 		memset(scratch->near_seen, 0, sizeof(scratch->near_seen));
-		for (uint32_t i = 0; i < PYTHON_NEAR_SEEN / 2; i++) {
-			scratch->walk.at = 0x7f0123456740 + len * i;
-			assert_int_equal(*python_near_seen(scratch), 0);
-			*python_near_seen(scratch) = 1;
+		for (uint32_t i = 0; i < PYTHON_NEAR / 2; i++) {
+			uint64_t frame = 0x7f0123456740 + len * i;
+
+			assert_int_equal(scratch->near_seen[python_place(&scratch->process, frame)],
+					 0);
+			scratch->near_seen[python_place(&scratch->process, frame)] = 1;
 		}
 	}
 }

@@ -171,6 +171,54 @@ static void frames_may_lie_anywhere(void **state)
 	assert_int_equal(strlen(text), n);
 }
 
+/* What another code object at the same address would have. */
+static uint32_t id_in_epoch(const struct python_process *p, struct python_reads *reads,
+			    uint32_t pid, uint32_t image, uint64_t word)
+{
+	struct python_walk w = { 0 };
+	struct wire_python_frame out = { 0 };
+
+	put(code_at(0) + 64, word);
+	reads->sample++;
+	assert_true(python_begin(&w, p, THREAD));
+	python_begin_epoch(reads, p, w.tstate, pid, image);
+	assert_int_equal(python_step(&w, p, reads, &out), 0);
+	return out.id;
+}
+
+/* From 3.14 on: at one address there is another code object only after one was freed. */
+static void identities_hold_while_nothing_is_freed(void **state)
+{
+	enum { INTERP = RUNTIME + 0x100, OTHER = RUNTIME + 0x200, FREED = 40 };
+	struct python_process p = with_shims();
+	struct python_reads reads = { 0 };
+	uint32_t id;
+
+	(void)state;
+	put_shim_frames("a^");
+	id = id_in_epoch(&p, &reads, 1, 1, 5);
+	assert_int_not_equal(id_in_epoch(&p, &reads, 1, 1, 6), id); /* nobody counts */
+	p.tstate_interp = 16;
+	p.interp_freed = FREED;
+	id = id_in_epoch(&p, &reads, 1, 1, 5);
+	assert_int_not_equal(id_in_epoch(&p, &reads, 1, 1, 6), id); /* there is no interpreter */
+	put(TSTATE + 0x100 + 16, INTERP);
+	id = id_in_epoch(&p, &reads, 1, 1, 5);
+	assert_int_equal(id_in_epoch(&p, &reads, 1, 1, 6), id);
+	put(INTERP + FREED, 1);
+	assert_int_not_equal(id_in_epoch(&p, &reads, 1, 1, 6), id);
+	assert_int_equal(id_in_epoch(&p, &reads, 1, 1, 5), id_in_epoch(&p, &reads, 1, 1, 6));
+	assert_int_equal(id_in_epoch(&p, &reads, 2, 1, 5), id); /* another process, program */
+	assert_int_not_equal(id_in_epoch(&p, &reads, 2, 2, 6), id);
+	put(TSTATE + 0x100 + 16, OTHER);
+	put(OTHER + FREED, 1);
+	assert_int_equal(id_in_epoch(&p, &reads, 2, 2, 5), id); /* another interpreter */
+	put(OTHER + FREED, 2);
+	assert_int_not_equal(id_in_epoch(&p, &reads, 2, 2, 6), id);
+	put(OTHER + FREED, 1); /* numbers that come back, as in a lie, are new */
+	assert_int_equal(id_in_epoch(&p, &reads, 2, 2, 5), id);
+}
+
 static void lies_end_the_walk(void **state)
 {
 	struct python_process p = with_shims();
@@ -390,6 +438,7 @@ int main(void)
 		cmocka_unit_test(frames_and_shims_come_in_order),
 		cmocka_unit_test(a_code_object_that_cannot_be_read_has_no_identity),
 		cmocka_unit_test(frames_may_lie_anywhere),
+		cmocka_unit_test(identities_hold_while_nothing_is_freed),
 		cmocka_unit_test(lies_end_the_walk),
 		cmocka_unit_test(before_3_12_the_cframe_is_the_anchor),
 		cmocka_unit_test(frames_of_the_interpreter_that_called_come_behind),

@@ -1,0 +1,22 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
+# Code objects that are freed and others at their addresses: a name that was known is of no use to the next one.
+. "$(dirname "$0")/../cli/tap.sh"
+. tests/python/pythons.sh
+needs_profiling
+
+for minor in $PYTHON_FEW 15; do
+	python=$(python_of "$minor")
+	if [ -z "$python" ]; then
+		skip "CPython 3.$minor" "no python3.$minor here"
+		continue
+	fi
+	"$weft" record -q -F 499 -o "$work/p.folded" -- "$python" tests/python/reused_program.py 3 >"$work/said" 2>"$work/err"
+	read -r n_codes n_addresses <"$work/said"
+	# A function is too short to be in more than one or two samples.
+	read -r n_samples n_names <<<"$(awk 'match($0, /only_[0-9]+/) { n += $NF; names[substr($0, RSTART, RLENGTH)] }
+		END { print n + 0, length(names) }' "$work/p.folded")"
+	[ "$n_addresses" -le $((n_codes / 10)) ] && [ "$n_samples" -ge 100 ] && [ "$n_names" -ge $((n_samples * 8 / 10)) ]
+	claim "CPython 3.$minor: $n_codes functions at $n_addresses addresses have $n_names names in $n_samples samples" $?
+done
+finish
