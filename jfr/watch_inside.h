@@ -1,6 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What the parts of a watch share: rounds (watch.c), files (watch_file.c), what waits to be
-   committed (watch_commit.c) and writers that died (watch_stale.c). */
+/*
+ * What the parts of a watch share: rounds (watch.c), files (watch_open.c, watch_file.c,
+ * watch_history.c), what waits to be committed (watch_commit.c), and writers that died
+ * (watch_stale.c).
+ */
 #ifndef JFR_WATCH_INSIDE_H
 #define JFR_WATCH_INSIDE_H
 
@@ -43,6 +46,8 @@ uint64_t watch_unix_now(void);
 /* Opens it and finds where to go on. false: it cannot be read now. */
 bool watch_open(struct watch *w, struct file *file);
 void watch_close(struct watch *w, struct file *file);
+/* What the inode was is over: its row says so, and another one begins. */
+void watch_retire(struct watch *w, struct file *file);
 /* Everything of it was read: nothing is held any more. */
 void watch_finish(struct watch *w, struct file *file);
 /* Something of it is damaged, and said once. */
