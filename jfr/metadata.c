@@ -301,11 +301,11 @@ static int compare_names(const void *a, const void *b)
 static void link_types(struct parser *p)
 {
 	struct metadata *m = p->m;
-	struct jfr_field *f = m->fields;
+	size_t n_fields = 0;
 
 	for (size_t i = 0; i < m->n_types; i++) {
-		m->types[i].fields = f;
-		f += m->types[i].n_fields;
+		m->types[i].fields = m->fields ? &m->fields[n_fields] : NULL;
+		n_fields += m->types[i].n_fields;
 		m->types[i].kind = kind_of_name(&m->types[i]);
 	}
 	if (m->n_types)
