@@ -70,7 +70,8 @@ static void check_container(struct findings *all, pid_t pid)
 static const struct runtime_hint {
 	const char *file, *name, *what;
 } runtime_hints[] = {
-	{ "libjvm.so", "HotSpot", "Java methods have names only by a perf map" },
+	{ "libjvm.so", "HotSpot",
+	  "stacks lack Java frames, and names need a perf map (jcmd PID Compiler.perfmap)" },
 	{ "node", "Node.js", "JavaScript functions have names only by a perf map" },
 };
 

@@ -194,6 +194,24 @@ static void print_loops(const struct recording *r)
 		fprintf(stderr, " (pid %u): a callback, no task\n", l->longest_pid);
 }
 
+/* HotSpot's own code keeps the frame pointer of whoever called it, so that a walk by frame pointers
+   leaves frames out and ends well all the same: its stacks count as complete. */
+static void print_runtimes(const struct recording *r)
+{
+	for (uint32_t i = 1; i <= profile_n_mappings(r->profile); i++) {
+		const struct profile_mapping *m = profile_get_mapping(r->profile, i);
+		const char *name = strrchr(profile_get_string(r->profile, m->filename), '/');
+
+		if (!name || strcmp(name, "/libjvm.so"))
+			continue;
+		fputs("weft: of JVMs the stacks lack Java frames, and those there are have names "
+		      "only by a perf map (jcmd PID Compiler.perfmap); weft jfr reads what JVMs "
+		      "record\n",
+		      stderr);
+		return;
+	}
+}
+
 void recording_print_end(const struct recording *r, const struct accounting *a)
 {
 	char safe[512];
@@ -208,6 +226,7 @@ void recording_print_end(const struct recording *r, const struct accounting *a)
 	fprintf(stderr, " · wrote %s\n",
 		strcmp(r->path, "-") ? text_safe(r->path, safe, sizeof(safe)) : "to stdout");
 	print_loops(r);
+	print_runtimes(r);
 	if (log_get_level() >= LOG_VERBOSE)
 		accounting_print_all(r->profile, stderr);
 	if (profile_n_samples(r->profile))

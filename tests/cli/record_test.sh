@@ -329,6 +329,14 @@ for format in folded json speedscope.json; do
 done
 [ "$format" = speedscope.json ] && [ ! -e "$work/large.$format" ]
 claim "writing a large profile stays in the memory budget, too" $?
+java=$(for java in "$(command -v java)" /usr/lib/jvm/*/bin/java; do [ -x "$java" ] && echo "$java" && break; done)
+if [ -n "$java" ]; then
+	run record -F 999 -o "$out" -- "$java" -version
+	[ $status = 0 ] && says err "of JVMs the stacks lack Java frames"
+	claim "that Java frames are missing is said where the stacks count as complete" $?
+else
+	skip "that Java frames are missing is said" "no java here"
+fi
 if command -v script >/dev/null; then
 	script -qec "$weft record -d 2.5 -o $out -- $work/$name 9" /dev/null </dev/null >"$work/out" 2>"$work/err"
 	grep -qE 'rec [1-9][0-9]*s · [0-9]+ samples · [0-9]+ lost' "$work/out"
