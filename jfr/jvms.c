@@ -27,6 +27,7 @@ void jvms_deinit(struct jvms *jvms)
 {
 	for (size_t i = 0; i < jvms->n; i++)
 		jvm_free(jvms->items[i]);
+	metadata_unref(jvms->common);
 	free(jvms->items);
 	*jvms = (struct jvms){ 0 };
 }

@@ -35,6 +35,8 @@ struct jvms { /* all zero at first */
 	size_t n, cap;
 	size_t max; /* that are kept without a user; 0: 64 */
 	uint64_t n_given;
+	/* Read last, of whatever JVM: most of a machine's are of one version, and share it. */
+	struct metadata *common;
 };
 
 void jvms_deinit(struct jvms *jvms); /* none has a user any more */

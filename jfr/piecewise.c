@@ -7,6 +7,7 @@
 
 #include "jfr/chunk.h"
 #include "jfr/jvms.h"
+#include "jfr/metadata.h"
 #include "jfr/names.h"
 #include "jfr/window.h"
 
@@ -121,16 +122,29 @@ static int learn(struct piecewise *f, uint64_t to)
 	return err;
 }
 
+/* For the next chunk of any JVM, which is compared with it byte by byte. */
+static void share_metadata(struct piecewise *f)
+{
+	struct metadata *m = f->chunk->metadata;
+
+	if (!m || m == f->jvms->common)
+		return;
+	metadata_unref(f->jvms->common);
+	f->jvms->common = metadata_ref(m);
+}
+
 static int load_names(struct piecewise *f, const struct follow_piece *p)
 {
+	struct metadata *own = f->jvm->metadata, *known = own ? own : f->jvms->common;
 	struct chunk *c = f->chunk;
-	int err = p->is_whole ? chunk_load(c, p->to, f->jvm->metadata) : -EBADMSG;
+	int err = p->is_whole ? chunk_load(c, p->to, known) : -EBADMSG;
 
-	if (err != -EBADMSG)
-		return err;
-	err = chunk_scan(c, p->to, f->jvm->metadata);
-	if (err == -EBADMSG && f->jvm->metadata)
-		err = chunk_assume(c, f->jvm->metadata, p->to);
+	if (err == -EBADMSG)
+		err = chunk_scan(c, p->to, known);
+	/* What another JVM's events are says nothing about this one's. */
+	if (err == -EBADMSG && own)
+		err = chunk_assume(c, own, p->to);
+	share_metadata(f);
 	return err;
 }
 

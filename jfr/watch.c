@@ -17,7 +17,7 @@
 #define BACKOFF_NS (500 * MS) /* twice as long each time */
 #define BACKOFF_MAX_NS (60 * NS_PER_S)
 #define MAX_PENDING 256 /* batches that are committed together; each may hold a descriptor */
-#define MAX_STATES 128	/* chunks whose names are kept in memory between their pieces */
+#define MAX_STATES 64	/* chunks whose names are kept in memory between their pieces */
 #define PRUNE_NS (3600 * NS_PER_S)
 
 const struct watch_settings watch_settings_default = {
