@@ -1,0 +1,177 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "jfr/interpreter.h"
+
+#include <errno.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdlib.h>
+#include <cmocka.h>
+
+#include "core/profile.h"
+#include "jfr/event_line.h"
+#include "jfr/samples.h"
+#include "jfr/summary.h"
+#include "tests/unit/jfr_meaning.h"
+
+#define N(array) (sizeof(array) / sizeof((array)[0]))
+
+enum shape { SAMPLE, ENTER, SCOPE, LOAD, CONFIG, INFORMATION };
+
+static const struct event_shape shapes[] = {
+	[SAMPLE] = { 201,
+		     "jdk.ExecutionSample",
+		     { START_FIELD, SAMPLED_FIELD, STACK_FIELD, STATE_FIELD } },
+	[ENTER] = { 202,
+		    "jdk.JavaMonitorEnter",
+		    { START_FIELD, DURATION_FIELD, THREAD_FIELD, STACK_FIELD,
+		      CLASS_FIELD("monitorClass") } },
+	[SCOPE] = { 203,
+		    "io.opentelemetry.context.Scope",
+		    { START_FIELD, DURATION_FIELD, THREAD_FIELD, TEXT_FIELD("traceId"),
+		      TEXT_FIELD("spanId") } },
+	[LOAD] = { 204,
+		   "jdk.ThreadCPULoad",
+		   { START_FIELD,
+		     THREAD_FIELD,
+		     { "user", T_FLOAT, 0, 0, NULL },
+		     { "system", T_FLOAT, 0, 0, NULL } } },
+	[CONFIG] = { 205,
+		     "datadog.DatadogProfilerConfig",
+		     { START_FIELD, NUMBER_FIELD("cpuInterval"), NUMBER_FIELD("wallInterval") } },
+	[INFORMATION] = { 206,
+			  "jdk.JVMInformation",
+			  { START_FIELD, TEXT_FIELD("jvmName"), TEXT_FIELD("jvmArguments"),
+			    NUMBER_FIELD("pid") } },
+};
+
+/* Events of every use, and where they begin. */
+static size_t fill(struct meaning *m)
+{
+	size_t at;
+
+	meaning_begin(m, shapes, N(shapes));
+	at = m->b.len;
+	meaning_setting(m, shapes[SAMPLE].id, "period", "10 ms");
+	EVENT(m, &shapes[INFORMATION], AT(0), { .text = "a JVM" }, { .text = "-Da=b" },
+	      { .n = 17 });
+	EVENT(m, &shapes[CONFIG], AT(0), { .n = 9 }, { .n = 50 });
+	EVENT(m, &shapes[SAMPLE], AT(110), { .n = 1 }, { .n = 1 }, { .n = 5 });
+	EVENT(m, &shapes[ENTER], AT(120), { .n = TICKS(5) }, { .n = 2 }, { .n = 2 }, { .n = 1 });
+	EVENT(m, &shapes[SCOPE], AT(100), { .n = TICKS(50) }, { .n = 1 },
+	      { .text = "0af7651916cd43dd8448eb211c80319c" }, { .text = "00f067aa0ba902b7" });
+	EVENT(m, &shapes[LOAD], AT(130), { .n = 1 }, { .real = 0.5 }, { .real = 0.25 });
+	jfr_chunk_end(&m->c);
+	return at;
+}
+
+/* Everything that can be made of a recording. */
+static void make_all(const uint8_t *bytes, size_t len)
+{
+	struct meaning *m = calloc(1, sizeof(*m));
+	struct summary *sums = calloc(1, sizeof(*sums));
+	struct profile *p = profile_new();
+	struct samples *s = samples_new(p);
+	struct event_lines lines = { 0 };
+	struct event_visitor visitor;
+	int fd = memfd_create("recording", MFD_CLOEXEC);
+	char *text = NULL;
+	size_t text_len;
+
+	assert_true(m && sums && s && fd >= 0);
+	lines.out = open_memstream(&text, &text_len);
+	assert_int_equal(summary_init(sums, &m->in.facts), 0);
+	m->in.groups = UINT32_MAX;
+	m->in.is_ordered = true;
+	m->in.sinks[m->in.n_sinks++] = summary_sink(sums);
+	m->in.sinks[m->in.n_sinks++] = samples_sink(s);
+	m->in.sinks[m->in.n_sinks++] = event_lines_sink(&lines);
+	visitor = interpreter_visitor(&m->in);
+	assert_int_equal(write(fd, bytes, len), len);
+	recording_read(fd, &visitor, &m->seen, &m->report);
+	samples_finish(s, 0, 0);
+	assert_int_equal(profile_error(p), 0);
+	close(fd);
+	fclose(lines.out);
+	free(text);
+	event_lines_deinit(&lines);
+	samples_free(s);
+	profile_free(p);
+	summary_deinit(sums);
+	free(sums);
+	meaning_deinit(m);
+	free(m);
+}
+
+static void make_of_copy(const uint8_t *bytes, size_t len, size_t flipped)
+{
+	uint8_t *copy = malloc(len + !len);
+
+	assert_non_null(copy);
+	memcpy(copy, bytes, len);
+	if (flipped)
+		copy[flipped / 8] ^= (uint8_t)(1 << flipped % 8);
+	make_all(copy, len);
+	free(copy);
+}
+
+/* Every truncation of the events, and every bit of them and of the constants before. */
+static void survives_mutation(void **state)
+{
+	struct meaning m = { 0 };
+	size_t events = fill(&m), len = m.b.len;
+	size_t constants = m.c.constants_at;
+
+	(void)state;
+	for (size_t n = events; n <= len; n++)
+		make_of_copy(m.b.data, n, 0);
+	for (size_t bit = 8 * constants; bit < 8 * len; bit++)
+		make_of_copy(m.b.data, len, bit);
+	meaning_deinit(&m);
+}
+
+static void facts_and_settings_are_not_told_to_those_who_want_samples(void **state)
+{
+	struct meaning m = { 0 };
+
+	(void)state;
+	fill(&m);
+	m.in.groups = 1 << GROUP_CPU | 1 << GROUP_LOCK;
+	meaning_read(&m);
+	assert_int_equal(m.n, 2);
+	assert_int_equal(m.items[0].values[COLUMN_CPU], 10000000);
+	assert_string_equal(m.items[0].span_id, "00f067aa0ba902b7");
+	assert_string_equal(m.items[1].type, "jdk.JavaMonitorEnter");
+	assert_string_equal(m.in.facts.name, "a JVM");
+	assert_int_equal(m.in.facts.pid, 17);
+	assert_int_equal(m.in.settings.datadog_cpu_ns, 9000000);
+	meaning_deinit(&m);
+}
+
+static int stop(void *ctx, struct moment *m)
+{
+	(void)ctx, (void)m;
+	return -EPIPE;
+}
+
+static void what_a_sink_cannot_take_ends_the_reading(void **state)
+{
+	struct meaning m = { 0 };
+
+	(void)state;
+	fill(&m);
+	meaning_tell(&m, (struct moment_sink){ .take = stop });
+	assert_int_equal(m.err, -EPIPE);
+	meaning_deinit(&m);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(facts_and_settings_are_not_told_to_those_who_want_samples),
+		cmocka_unit_test(what_a_sink_cannot_take_ends_the_reading),
+		cmocka_unit_test(survives_mutation),
+	};
+
+	cmocka_set_message_output(CM_OUTPUT_TAP);
+	return cmocka_run_group_tests_name("jfr/interpreter", tests, NULL, NULL);
+}
