@@ -11,7 +11,7 @@
 #include "cmd/jfr_paths.h"
 #include "cmd/jfr_time.h"
 #include "cmd/jfr_watch.h"
-#include "cmd/jfr_whose.h"
+#include "cmd/jfr_workers.h"
 #include "cmd/output.h"
 #include "cmd/show.h"
 #include "cmd/verb.h"
@@ -23,7 +23,6 @@
 #include "core/text.h"
 #include "exporter/exporter.h"
 #include "exporter/replacement.h"
-#include "jfr/chunk.h"
 #include "jfr/event_line.h"
 #include "jfr/samples.h"
 #include "jfr/unpack.h"
@@ -44,43 +43,6 @@ static int usage(const char *why, const char *what)
 	return EXIT_USAGE;
 }
 
-static int set_time(const char *text, int64_t start_ns, int64_t *ns)
-{
-	bool is_from_start;
-
-	if (!text)
-		return 0;
-	if (!jfr_time_parse(text, ns, &is_from_start))
-		return -EINVAL;
-	if (is_from_start)
-		*ns += start_ns;
-	return is_from_start && !start_ns; /* 1: the start has to be known */
-}
-
-/* The start of the first chunk, which --from and --to may count from, and whose each chunk is. */
-static void begin_chunk(void *ctx, struct chunk *chunk)
-{
-	struct jfr_run *run = ctx;
-
-	jfr_set_whose(&run->interpreter.facts, run->path, run->lines, run->samples);
-	if (run->start_ns)
-		return;
-	run->start_ns = chunk->header.start_ns;
-	set_time(run->opt->from, run->start_ns, &run->interpreter.from_ns);
-	set_time(run->opt->to, run->start_ns, &run->interpreter.to_ns);
-}
-
-static bool wants_nothing(void *ctx, const struct event_row *row)
-{
-	(void)ctx, (void)row;
-	return false;
-}
-
-static void add_sink(struct jfr_run *run, struct moment_sink sink)
-{
-	run->interpreter.sinks[run->interpreter.n_sinks++] = sink;
-}
-
 static int check_options(struct jfr_run *run)
 {
 	const struct options *opt = run->opt;
@@ -94,9 +56,9 @@ static int check_options(struct jfr_run *run)
 	    !event_groups_parse(opt->events, &run->interpreter.groups, wrong, sizeof(wrong)))
 		return usage("no group or type of events is called", wrong);
 	run->interpreter.events = opt->events;
-	if (set_time(opt->from, 0, &run->interpreter.from_ns) < 0)
+	if (jfr_time_set(opt->from, 0, &run->interpreter.from_ns) < 0)
 		return usage("--from is no time:", opt->from);
-	if (set_time(opt->to, 0, &run->interpreter.to_ns) < 0)
+	if (jfr_time_set(opt->to, 0, &run->interpreter.to_ns) < 0)
 		return usage("--to is no time:", opt->to);
 	run->interpreter.thread = opt->thread;
 	return EXIT_OK;
@@ -146,7 +108,6 @@ static void widen(struct jfr_run *run, const struct recording_report *r)
 
 static int read_recording(struct jfr_run *run, struct unpack_part *part, bool is_found)
 {
-	struct event_visitor visitor = interpreter_visitor(&run->interpreter);
 	struct jfr_file *file;
 	int err = 0;
 
@@ -158,7 +119,7 @@ static int read_recording(struct jfr_run *run, struct unpack_part *part, bool is
 	run->interpreter.facts = (struct jvm_facts){ 0 };
 	run->interpreter.settings = (struct settings){ 0 };
 	if (part->fd >= 0)
-		err = recording_read(part->fd, &visitor, &run->seen, &file->report);
+		err = jfr_workers_read(run, part->fd, &file->report);
 	if (part->err)
 		file->reason = strdup(part->reason);
 	else if (part->is_self && !part->len)
@@ -213,48 +174,6 @@ static int read_all(struct jfr_run *run, struct plan *plan)
 	else if (err && !is_said && !(plan->has_lines && ferror(plan->lines.out)))
 		log_error("jfr: %s", strerror(-err));
 	return err == -EINTR ? 0 : err;
-}
-
-static int run_init(struct jfr_run *run, struct plan *plan)
-{
-	bool has_profile = !plan->has_lines && !run->opt->check;
-	int err = summary_init(&run->summary, &run->interpreter.facts);
-
-	if (!err && has_profile) {
-		run->profile = profile_new();
-		run->samples = run->profile ? samples_new(run->profile) : NULL;
-		err = run->samples ? 0 : -ENOMEM;
-	}
-	if (!err && has_profile && run->opt->hidden_frames)
-		samples_keep_hidden(run->samples);
-	plan->lines.shows_secrets = run->opt->show_secrets;
-	if (err)
-		return err;
-	add_sink(run,
-		 (struct moment_sink){ .ctx = run, .wants = wants_nothing, .begin = begin_chunk });
-	add_sink(run, summary_sink(&run->summary));
-	if (run->samples)
-		add_sink(run, samples_sink(run->samples));
-	if (plan->has_lines)
-		add_sink(run, event_lines_sink(&plan->lines));
-	run->interpreter.is_ordered = plan->has_lines;
-	run->lines = plan->has_lines ? &plan->lines : NULL;
-	return 0;
-}
-
-static void run_deinit(struct jfr_run *run)
-{
-	for (size_t i = 0; i < run->n_files; i++) {
-		recording_report_deinit(&run->files[i].report);
-		free(run->files[i].name);
-		free(run->files[i].reason);
-	}
-	free(run->files);
-	samples_free(run->samples);
-	profile_free(run->profile);
-	summary_deinit(&run->summary);
-	seen_chunks_deinit(&run->seen);
-	interpreter_deinit(&run->interpreter);
 }
 
 bool jfr_is_damaged(const struct jfr_run *run)
@@ -357,7 +276,9 @@ static int jfr_run(const struct options *opt)
 		status = plan_output(&plan, opt);
 	if (status)
 		return status;
-	err = run_init(&run, &plan);
+	plan.lines.shows_secrets = opt->show_secrets;
+	err = jfr_run_init(&run, plan.has_lines ? &plan.lines : NULL,
+			   !plan.has_lines && !opt->check);
 	if (!err)
 		err = read_all(&run, &plan);
 	if (err && plan.has_lines)
@@ -365,7 +286,7 @@ static int jfr_run(const struct options *opt)
 	status = err ? EXIT_FAILED : write_result(&run, &plan);
 	if (!status)
 		status = end_status(&run);
-	run_deinit(&run);
+	jfr_run_deinit(&run);
 	event_lines_deinit(&plan.lines);
 	if (plan.lines.out && plan.lines.out != stdout)
 		fclose(plan.lines.out);

@@ -35,6 +35,12 @@ struct jfr_run {
 	uint64_t n_missing;	  /* references that led nowhere */
 };
 
+/* What opt asks for, of which some is set already; lines may be NULL. 0 or -ENOMEM; deinit also
+   then. */
+int jfr_run_init(struct jfr_run *run, struct event_lines *lines, bool has_profile);
+void jfr_run_deinit(struct jfr_run *run);
+/* The start of the first chunk, which --from and --to may count from. */
+void jfr_run_start(struct jfr_run *run, int64_t start_ns);
 /* Is anything lost, in any file? */
 bool jfr_is_damaged(const struct jfr_run *run);
 /* All there is to say of it as text: 0 or -ENOMEM, -EINVAL. */

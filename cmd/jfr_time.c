@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "cmd/jfr_time.h"
 
+#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
@@ -50,4 +51,17 @@ bool jfr_time_parse(const char *text, int64_t *ns, bool *is_from_start)
 		return false;
 	*ns = (int64_t)length;
 	return true;
+}
+
+int jfr_time_set(const char *text, int64_t start_ns, int64_t *ns)
+{
+	bool is_from_start;
+
+	if (!text)
+		return 0;
+	if (!jfr_time_parse(text, ns, &is_from_start))
+		return -EINVAL;
+	if (is_from_start)
+		*ns += start_ns;
+	return is_from_start && !start_ns;
 }

@@ -73,6 +73,7 @@ struct options {
 	bool check;	       /* say only what is damaged */
 	bool show_secrets;     /* values that are redacted else */
 	bool hidden_frames;    /* keep those that the JVM hides */
+	unsigned int workers;  /* threads that read a recording; 0: as many as are worth it */
 	/* jfr --watch; 0 and NULL are the defaults */
 	bool watch;
 	const char *ledger, *history; /* a file; all, none or a duration */

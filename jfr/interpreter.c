@@ -183,6 +183,8 @@ static int tell(struct interpreter *in, const struct binding *b, struct moment *
 {
 	int err = 0;
 
+	if (in->is_mute)
+		return 0;
 	if (!is_in_range(in, m)) {
 		in->n_left_out++;
 		return 0;
@@ -257,7 +259,7 @@ static int visit(void *ctx, struct chunk *chunk, const struct event *e)
 	if (err)
 		return err;
 	take_own(in, b, &m);
-	if (b->use == USE_SPAN)
+	if (b->use == USE_SPAN && in->is_waiting)
 		err = take_span(in, &m);
 	if (err || !is_for_sinks(in, b))
 		return err;
@@ -316,14 +318,15 @@ static int begin(void *ctx, struct chunk *chunk)
 	int err = 0;
 
 	in->settings.is_async_profiler = metadata_by_name(chunk->metadata, "profiler.Log") != NULL;
-	in->is_waiting = in->is_ordered || metadata_by_name(chunk->metadata, scope_type);
+	in->is_waiting =
+		!in->is_mute && (in->is_ordered || metadata_by_name(chunk->metadata, scope_type));
 	event_order_clear(&in->order);
 	spans_clear(&in->spans);
 	if (in->chunk_ns != chunk->header.start_ns || in->chunk_ticks != chunk->header.start_ticks)
 		err = preview(in, chunk);
 	in->chunk_ns = chunk->header.start_ns;
 	in->chunk_ticks = chunk->header.start_ticks;
-	for (unsigned int i = 0; i < in->n_sinks; i++)
+	for (unsigned int i = 0; i < in->n_sinks && !in->is_mute; i++)
 		if (in->sinks[i].begin)
 			in->sinks[i].begin(in->sinks[i].ctx, chunk);
 	return err;
@@ -334,7 +337,7 @@ static int end(void *ctx, struct chunk *chunk, struct event_types *types)
 	struct interpreter *in = ctx;
 	int err = tell_waiting(in, chunk);
 
-	for (unsigned int i = 0; i < in->n_sinks; i++)
+	for (unsigned int i = 0; i < in->n_sinks && !in->is_mute; i++)
 		if (in->sinks[i].end)
 			in->sinks[i].end(in->sinks[i].ctx, chunk, types);
 	return err;
@@ -345,6 +348,13 @@ void interpreter_deinit(struct interpreter *in)
 	event_types_free(in->previewed);
 	event_order_deinit(&in->order);
 	spans_deinit(&in->spans);
+}
+
+bool interpreter_is_as(const struct interpreter *a, const struct interpreter *b)
+{
+	return a->from_ns == b->from_ns && a->to_ns == b->to_ns && a->chunk_ns == b->chunk_ns &&
+	       a->chunk_ticks == b->chunk_ticks && settings_equal(&a->settings, &b->settings) &&
+	       jvm_facts_equal(&a->facts, &b->facts);
 }
 
 struct event_visitor interpreter_visitor(struct interpreter *in)

@@ -37,6 +37,7 @@ struct interpreter {
 	int64_t from_ns,
 		to_ns; /* moments that begin before and from here on are left out; 0, 0: none */
 	const char *thread; /* only moments of threads with this name or id; NULL: all */
+	bool is_mute;	    /* events are read for what they tell about later ones; no sink hears */
 	bool is_ordered;    /* moments of a chunk come in the order of their time */
 	struct moment_sink sinks[MAX_SINKS];
 	unsigned int n_sinks;
@@ -53,6 +54,9 @@ struct interpreter {
 };
 
 void interpreter_deinit(struct interpreter *in);
+/* Do both understand the next chunk the same way? One may be a copy of what it was, which owns
+   nothing. */
+bool interpreter_is_as(const struct interpreter *a, const struct interpreter *b);
 
 /* A visitor that works for it, which it must outlive. */
 struct event_visitor interpreter_visitor(struct interpreter *in);

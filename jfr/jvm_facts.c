@@ -81,3 +81,20 @@ void jvm_facts_take(struct jvm_facts *f, const struct moment *m)
 		take_key(f, m, !strcmp(type, "jdk.InitialEnvironmentVariable"));
 	}
 }
+
+bool jvm_facts_equal(const struct jvm_facts *a, const struct jvm_facts *b)
+{
+	if (strcmp(a->name, b->name) || strcmp(a->version, b->version) ||
+	    strcmp(a->arguments, b->arguments) || strcmp(a->java_arguments, b->java_arguments) ||
+	    strcmp(a->os, b->os) || a->pid != b->pid || a->start_ms != b->start_ms ||
+	    a->n_threads != b->n_threads || a->n_keys != b->n_keys)
+		return false;
+	for (size_t i = 0; i < a->n_keys; i++) {
+		const struct fact *x = &a->keys[i], *y = &b->keys[i];
+
+		if (strcmp(x->key, y->key) || strcmp(x->value, y->value) ||
+		    x->is_environment != y->is_environment)
+			return false;
+	}
+	return true;
+}

@@ -35,6 +35,7 @@ struct jvm_facts {
 
 /* Does an event of this type say anything about it? */
 bool jvm_facts_wants(const char *type);
+bool jvm_facts_equal(const struct jvm_facts *a, const struct jvm_facts *b);
 void jvm_facts_take(struct jvm_facts *f, const struct moment *m);
 
 #endif

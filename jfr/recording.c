@@ -34,22 +34,52 @@ void recording_report_deinit(struct recording_report *r)
 	*r = (struct recording_report){ 0 };
 }
 
-static int note(struct recording *r, uint64_t at, uint64_t end, const char *what)
+static int add_damage(struct recording_report *report, const struct damage *d)
 {
-	struct recording_report *report = r->report;
-
-	if (end <= at)
-		return 0;
-	report->n_lost += end - at;
+	report->n_lost += d->len;
 	if (report->n_damages >= MAX_DAMAGES) {
-		report->damages[MAX_DAMAGES - 1].len += end - at;
+		report->damages[MAX_DAMAGES - 1].len += d->len;
 		return 0;
 	}
 	if (ARRAY_RESERVE(report->damages, report->damages_cap, report->n_damages))
 		return -ENOMEM;
-	report->damages[report->n_damages++] =
-		(struct damage){ .at = at, .len = end - at, .what = what };
+	report->damages[report->n_damages++] = *d;
 	return 0;
+}
+
+static int note(struct recording *r, uint64_t at, uint64_t end, const char *what)
+{
+	const struct damage d = { .at = at, .len = end - at, .what = what };
+
+	return end <= at ? 0 : add_damage(r->report, &d);
+}
+
+/* Counts one more chunk, or the chunks of another report. */
+static void widen(struct recording_report *report, uint64_t n, int64_t start_ns, int64_t end_ns)
+{
+	if (n && (!report->n_chunks || start_ns < report->start_ns))
+		report->start_ns = start_ns;
+	if (n && (!report->n_chunks || end_ns > report->end_ns))
+		report->end_ns = end_ns;
+	report->n_chunks += n;
+}
+
+int recording_report_merge(struct recording_report *into, const struct recording_report *from)
+{
+	int err = 0;
+
+	widen(into, from->n_chunks, from->start_ns, from->end_ns);
+	into->n_duplicates += from->n_duplicates;
+	into->n_open += from->n_open;
+	into->n_unflushed += from->n_unflushed;
+	into->n_unknown += from->n_unknown;
+	for (size_t i = 0; i < 2; i++) {
+		into->counts[i] += from->counts[i];
+		into->sizes[i] += from->sizes[i];
+	}
+	for (size_t i = 0; i < from->n_damages && !err; i++)
+		err = add_damage(into, &from->damages[i]);
+	return err;
 }
 
 static bool is_near(__int128 a, __int128 b)
@@ -100,11 +130,7 @@ static int report_chunk(struct recording *r, const struct chunk *c)
 
 	if (h->duration_ns <= INT64_MAX && end <= INT64_MAX - (int64_t)h->duration_ns)
 		end += (int64_t)h->duration_ns;
-	if (!report->n_chunks || h->start_ns < report->start_ns)
-		report->start_ns = h->start_ns;
-	if (!report->n_chunks || end > report->end_ns)
-		report->end_ns = end;
-	report->n_chunks++;
+	widen(report, 1, h->start_ns, end);
 	report->n_unknown += c->n_unknown;
 	for (size_t i = 0; i < 2; i++) {
 		report->counts[i] += c->counts[i];
@@ -308,19 +334,72 @@ static int read_chunk(struct recording *r, uint64_t at, uint64_t *next)
 	return 0;
 }
 
+struct recording *recording_new(int fd, const struct event_visitor *visitor,
+				struct seen_chunks *seen, int *err)
+{
+	struct recording *r = calloc(1, sizeof(*r));
+	struct stat st;
+
+	*err = -ENOMEM;
+	if (!r)
+		return NULL;
+	*err = fstat(fd, &st) ? -errno : window_init(&r->window, fd);
+	if (*err) {
+		free(r);
+		return NULL;
+	}
+	r->size = (uint64_t)st.st_size;
+	r->visitor = visitor;
+	r->seen = seen;
+	return r;
+}
+
+void recording_free(struct recording *r)
+{
+	if (!r)
+		return;
+	event_types_free(r->types);
+	drop_older(r);
+	window_deinit(&r->window);
+	free(r);
+}
+
+int recording_read_part(struct recording *r, uint64_t from, uint64_t to,
+			struct recording_report *report)
+{
+	int err = 0;
+
+	r->report = report;
+	while (!err && from < r->size && from < to)
+		err = hurry_is_on() ? -EINTR : read_chunk(r, from, &from);
+	return err;
+}
+
 int recording_read(int fd, const struct event_visitor *visitor, struct seen_chunks *seen,
 		   struct recording_report *report)
 {
-	struct recording r = { .visitor = visitor, .seen = seen, .report = report };
-	struct stat st;
-	uint64_t at = 0;
-	int err = fstat(fd, &st) ? -errno : window_init(&r.window, fd);
+	int err;
+	struct recording *r = recording_new(fd, visitor, seen, &err);
 
-	r.size = err ? 0 : (uint64_t)st.st_size;
-	while (!err && at < r.size)
-		err = hurry_is_on() ? -EINTR : read_chunk(&r, at, &at);
-	event_types_free(r.types);
-	drop_older(&r);
-	window_deinit(&r.window);
+	if (r)
+		err = recording_read_part(r, 0, UINT64_MAX, report);
+	recording_free(r);
 	return err;
+}
+
+struct recording_state recording_state(const struct recording *r)
+{
+	return (struct recording_state){
+		.last = r->last,
+		.has_older = { r->older[0], r->older[1] },
+	};
+}
+
+bool recording_state_equal(const struct recording_state *a, const struct recording_state *b)
+{
+	const struct chunk_header *x = &a->last, *y = &b->last;
+
+	return x->start_ns == y->start_ns && x->start_ticks == y->start_ticks &&
+	       x->size == y->size && a->has_older[0] == b->has_older[0] &&
+	       a->has_older[1] == b->has_older[1];
 }

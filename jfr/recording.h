@@ -27,6 +27,8 @@ struct recording_report {
 };
 
 void recording_report_deinit(struct recording_report *r);
+/* Adds what was found behind it. 0 or -ENOMEM. */
+int recording_report_merge(struct recording_report *into, const struct recording_report *from);
 
 /*
  * Visits all events of a file, which stays open. 0 also when it is damaged; -EINTR (core/hurry.h);
@@ -35,5 +37,29 @@ void recording_report_deinit(struct recording_report *r);
  */
 int recording_read(int fd, const struct event_visitor *visitor, struct seen_chunks *seen,
 		   struct recording_report *report);
+
+/*
+ * The same in parts, of a file whose chunks begin where chunk_list_read() says. What a chunk needs
+ * of the two before it (their names, their metadata) is kept from part to part.
+ */
+struct recording;
+
+/* All that is handed in is borrowed. NULL and *err: -ENOMEM or -errno. */
+struct recording *recording_new(int fd, const struct event_visitor *visitor,
+				struct seen_chunks *seen, int *err);
+void recording_free(struct recording *r); /* NULL is fine */
+/* Visits the chunks that begin in [from, to). As recording_read(). */
+int recording_read_part(struct recording *r, uint64_t from, uint64_t to,
+			struct recording_report *report);
+
+/* Which chunks it keeps something of. */
+struct recording_state {
+	struct chunk_header last;
+	bool has_older[2];
+};
+
+struct recording_state recording_state(const struct recording *r);
+/* Is the next chunk read the same way? */
+bool recording_state_equal(const struct recording_state *a, const struct recording_state *b);
 
 #endif

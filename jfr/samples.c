@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "core/profile.h"
+#include "core/profile_merge.h"
 #include "core/scoped.h"
 #include "jfr/chunk.h"
 #include "jfr/names.h"
@@ -310,6 +311,14 @@ static bool wants(void *ctx, const struct event_row *row)
 struct moment_sink samples_sink(struct samples *s)
 {
 	return (struct moment_sink){ .ctx = s, .wants = wants, .take = take, .begin = begin };
+}
+
+int samples_merge(struct samples *into, const struct samples *from)
+{
+	into->used |= from->used;
+	for (size_t i = 0; i < N_SAMPLE_COUNTS; i++)
+		into->counts[i] += from->counts[i];
+	return profile_merge(into->p, from->p);
 }
 
 /* What the profile is about: CPU time when there is any, else the first there is. */

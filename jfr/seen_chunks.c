@@ -47,11 +47,25 @@ static int grow(struct seen_chunks *seen)
 	return 0;
 }
 
+static struct seen_chunk seen_of(const struct chunk_header *h)
+{
+	return (struct seen_chunk){
+		.start_ns = h->start_ns,
+		.start_ticks = h->start_ticks,
+		.size = h->size,
+	};
+}
+
+bool seen_chunks_has(const struct seen_chunks *seen, const struct chunk_header *h)
+{
+	struct seen_chunk c = seen_of(h);
+
+	return seen->n && *slot_of(seen, &c);
+}
+
 int seen_chunks_add(struct seen_chunks *seen, const struct chunk_header *h, bool *is_new)
 {
-	struct seen_chunk c = { .start_ns = h->start_ns,
-				.start_ticks = h->start_ticks,
-				.size = h->size };
+	struct seen_chunk c = seen_of(h);
 	uint32_t *slot;
 
 	if (seen->n >= UINT32_MAX - 1)

@@ -22,5 +22,6 @@ struct seen_chunks { /* all zero at first */
 void seen_chunks_deinit(struct seen_chunks *seen);
 /* 0, -E2BIG or -ENOMEM. */
 int seen_chunks_add(struct seen_chunks *seen, const struct chunk_header *h, bool *is_new);
+bool seen_chunks_has(const struct seen_chunks *seen, const struct chunk_header *h);
 
 #endif

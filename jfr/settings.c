@@ -88,3 +88,14 @@ void settings_note(struct settings *s, const char *event, const char *name, cons
 	if (!strcmp(event, "jdk.ObjectAllocationSample") && !strcmp(name, "enabled"))
 		s->has_allocation_sample = is_on;
 }
+
+bool settings_equal(const struct settings *a, const struct settings *b)
+{
+	return a->execution_ns == b->execution_ns && a->native_ns == b->native_ns &&
+	       a->has_cpu_time == b->has_cpu_time && a->cpu_time_ns == b->cpu_time_ns &&
+	       a->has_allocation_sample == b->has_allocation_sample &&
+	       a->is_async_profiler == b->is_async_profiler && a->is_wall == b->is_wall &&
+	       a->is_counter == b->is_counter && a->interval_ns == b->interval_ns &&
+	       a->wall_ns == b->wall_ns && a->datadog_cpu_ns == b->datadog_cpu_ns &&
+	       a->datadog_wall_ns == b->datadog_wall_ns;
+}

@@ -26,6 +26,7 @@ struct settings {
 
 /* One setting: of which event type ("" when that is not known), its name and value. */
 void settings_note(struct settings *s, const char *event, const char *name, const char *value);
+bool settings_equal(const struct settings *a, const struct settings *b);
 /* "20 ms" in nanoseconds; -1: it is no length of time. A bare number is in nanoseconds. */
 int64_t settings_duration(const char *text);
 

@@ -109,6 +109,32 @@ static int64_t added(int64_t a, int64_t b)
 	return __builtin_add_overflow(a, b, &sum) ? INT64_MAX : sum;
 }
 
+void summary_merge(struct summary *into, const struct summary *from)
+{
+	for (size_t i = 0; i < summary_n_types(from); i++) {
+		struct type_sum sum;
+		const char *type = summary_type(from, i, &sum);
+
+		summary_add(into, type, sum.count, sum.bytes);
+	}
+	for (size_t i = 0; i < from->n_gcs; i++) {
+		const struct gc_sum *more = &from->gcs[i];
+		struct gc_sum *g = gc_sum(into, more->name, more->cause);
+
+		g->count += more->count;
+		g->pause_ns = added(g->pause_ns, more->pause_ns);
+		g->longest_ns = more->longest_ns > g->longest_ns ? more->longest_ns : g->longest_ns;
+		g->duration_ns = added(g->duration_ns, more->duration_ns);
+	}
+	sums_merge(&into->sums, &from->sums);
+	into->err = into->err ? into->err : from->err;
+}
+
+bool summary_is_full(const struct summary *s)
+{
+	return s->n_gcs == MAX_GC_SUMS || sums_are_full(&s->sums);
+}
+
 static bool is_collection(const struct event_row *row)
 {
 	return !strcmp(row->name, "jdk.GarbageCollection");

@@ -43,6 +43,10 @@ void summary_deinit(struct summary *s);
 struct moment_sink summary_sink(struct summary *s);
 /* Adds to the sum of a type that is not in event_types: metadata and checkpoints. */
 void summary_add(struct summary *s, const char *type, uint64_t count, uint64_t bytes);
+/* Adds what came behind it; errors are in into->err. */
+void summary_merge(struct summary *into, const struct summary *from);
+/* Has it so many sums that some of them may be of several things? Then no merge parts them. */
+bool summary_is_full(const struct summary *s);
 size_t summary_n_types(const struct summary *s);
 const char *summary_type(const struct summary *s, size_t index, struct type_sum *sum);
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "jfr/sums.h"
 
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -85,16 +86,48 @@ static struct named_sum *find(struct sums *s, enum sum_kind kind, const char *na
 	return added;
 }
 
+static int64_t added(int64_t a, int64_t b)
+{
+	int64_t sum;
+
+	return __builtin_add_overflow(a, b, &sum) ? INT64_MAX : sum;
+}
+
+#define LOAD_PARTS 0x1p24 /* in whole parts, so that sums do not depend on their order */
+
 static void add(struct named_sum *sum, const struct moment *m, int64_t n_cpus)
 {
 	int64_t ns = m->duration_ns > 0 ? m->duration_ns : 0;
+	double load =
+		(load_at(m, "user") + load_at(m, "system")) * (double)(n_cpus > 0 ? n_cpus : 1);
 
 	sum->count++;
-	if (__builtin_add_overflow(sum->total_ns, ns, &sum->total_ns))
-		sum->total_ns = INT64_MAX;
+	sum->total_ns = added(sum->total_ns, ns);
 	sum->longest_ns = ns > sum->longest_ns ? ns : sum->longest_ns;
-	sum->load +=
-		(load_at(m, "user") + load_at(m, "system")) * (double)(n_cpus > 0 ? n_cpus : 1);
+	sum->load += nearbyint(load * LOAD_PARTS) / LOAD_PARTS;
+}
+
+void sums_merge(struct sums *into, const struct sums *from)
+{
+	for (unsigned int kind = 0; kind < N_SUM_KINDS; kind++)
+		for (size_t i = 0; i < from->n[kind]; i++) {
+			const struct named_sum *more = &from->items[kind][i];
+			struct named_sum *sum = find(into, (enum sum_kind)kind, more->name);
+
+			sum->count += more->count;
+			sum->total_ns = added(sum->total_ns, more->total_ns);
+			sum->longest_ns = more->longest_ns > sum->longest_ns ? more->longest_ns
+									     : sum->longest_ns;
+			sum->load += more->load;
+		}
+}
+
+bool sums_are_full(const struct sums *s)
+{
+	for (unsigned int kind = 0; kind < N_SUM_KINDS; kind++)
+		if (s->n[kind] == MAX_SUMS)
+			return true;
+	return false;
 }
 
 static const char *name_of(struct moment *m, const char *path, struct text_room *room)

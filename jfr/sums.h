@@ -40,6 +40,9 @@ struct sums { /* all zero at first */
 bool sums_wants(const struct event_row *row);
 /* n_cpus: of the machine, 0 when it is unknown; its JVM's load of threads is a part of all. */
 void sums_take(struct sums *s, struct moment *m, int64_t n_cpus);
+/* Adds what came behind it. */
+void sums_merge(struct sums *into, const struct sums *from);
+bool sums_are_full(const struct sums *s); /* some are "(others)" */
 /* "gcPauses", for documents; and what people call it. */
 const char *sum_kind_key(enum sum_kind kind);
 const char *sum_kind_title(enum sum_kind kind);
