@@ -183,10 +183,13 @@ static int tell(struct interpreter *in, const struct binding *b, struct moment *
 {
 	int err = 0;
 
-	if (in->is_mute)
-		return 0;
 	if (!is_in_range(in, m)) {
-		in->n_left_out++;
+		in->n_left_out += !in->is_mute;
+		return 0;
+	}
+	if (in->is_mute) { /* the next chunk may refer to its names */
+		if (m->is_sample)
+			moment_name(m);
 		return 0;
 	}
 	find_span(in, m);
