@@ -88,6 +88,12 @@ static const char *explain(int err)
 		       "FILE";
 	case -ENOTSUP:
 		return "a newer weft made it\n  choose another: --ledger FILE";
+	case -EACCES:
+		return "no permission\n  choose another: --ledger FILE";
+	case -ENOENT:
+		return "no such directory\n  choose another: --ledger FILE";
+	case -EROFS:
+		return "its file system is read-only\n  choose another: --ledger FILE";
 	default:
 		return strerror(-err);
 	}

@@ -340,12 +340,20 @@ int jfr_print_summary(struct jfr_run *run, FILE *out)
 	return err ? err : print_types(run, out);
 }
 
-static void print_damages(const struct jfr_file *f, FILE *out)
+/* What --check is asked for is its result; otherwise it is a message as all others. */
+static void print_name(const struct jfr_run *run, const struct jfr_file *f, FILE *out)
+{
+	if (!run->opt->check)
+		fputs("weft: ", out);
+	show_name(f->name, 0, out);
+}
+
+static void print_damages(const struct jfr_run *run, const struct jfr_file *f, FILE *out)
 {
 	for (size_t i = 0; i < f->report.n_damages; i++) {
 		const struct damage *d = &f->report.damages[i];
 
-		show_name(f->name, 0, out);
+		print_name(run, f, out);
 		fprintf(out, ": bytes %" PRIu64 " to %" PRIu64 " are lost (%s)\n", d->at,
 			d->at + d->len, d->what);
 	}
@@ -358,15 +366,15 @@ void jfr_print_damage(const struct jfr_run *run, FILE *out)
 		const struct recording_report *r = &f->report;
 
 		if (f->reason) {
-			show_name(f->name, 0, out);
+			print_name(run, f, out);
 			fprintf(out, ": %s\n", f->reason);
 		}
-		print_damages(f, out);
+		print_damages(run, f, out);
 		if (!run->opt->check)
 			continue;
-		show_name(f->name, 0, out);
-		fprintf(out, ": %" PRIu64 " chunks, %" PRIu64 " bytes lost", r->n_chunks,
-			r->n_lost);
+		print_name(run, f, out);
+		fprintf(out, ": %" PRIu64 " chunk%s, %" PRIu64 " bytes lost", r->n_chunks,
+			r->n_chunks == 1 ? "" : "s", r->n_lost);
 		if (r->n_open)
 			fprintf(out, ", %" PRIu64 " not finished by their JVM", r->n_open);
 		if (r->n_unflushed)

@@ -19,6 +19,14 @@ run jfr "$work/directory"
 [ $status = 1 ] && says err "no recording there" && [ ! -s "$work/out" ]
 claim "a directory without recordings shows no empty tables" $?
 
+run jfr --watch "$work/directory" -o "$work/lines" --ledger "$work/nowhere/ledger" -d 1
+[ $status = 1 ] && says err "no such directory" && says err "choose another: --ledger FILE"
+claim "a ledger that cannot be made says how to choose another" $?
+echo 'no recording at all' >"$work/text.jfr"
+run jfr "$work/text.jfr"
+[ $status = 6 ] && grep -q "^weft: $work/text.jfr: " "$work/err"
+claim "damage is a message of weft" $?
+
 if recorded small17; then
 	run jfr --thread 'no such thread' "$path"
 	[ $status = 0 ] && says out "No samples of what was asked for" && says out "Events of the whole recording"
