@@ -194,6 +194,5 @@ int main(void)
 		cmocka_unit_test(other_sample_types_are_refused),
 	};
 
-	cmocka_set_message_output(CM_OUTPUT_TAP);
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }
