@@ -453,83 +453,6 @@ static void ids_of_spans_are_hexadecimal(void **state)
 	meaning_deinit(&m);
 }
 
-/* Each unit, also where it does not fit. */
-static void times_have_the_unit_that_the_metadata_says(void **state)
-{
-	static const struct {
-		const char *unit;
-		int64_t value, ns;
-	} cases[] = {
-		{ "TICKS", 2500, 1000 },	   { "NANOSECONDS", 2500, 2500 },
-		{ "MICROSECONDS", 2500, 2500000 }, { "MILLISECONDS", 2500, 2500000000 },
-		{ "SECONDS", 2, 2000000000 },	   { "SECONDS", INT64_MAX / 2, INT64_MAX },
-		{ "NANOSECONDS", INT64_MIN, -1 }, /* not known */
-		{ "NANOSECONDS", INT64_MAX, -1 }, /* for ever */
-		{ "TICKS", INT64_MAX, -1 },
-	};
-
-	(void)state;
-	for (size_t i = 0; i < N(cases); i++) {
-		struct event_shape shape = {
-			230,
-			"jdk.ThreadSleep",
-			{ START_FIELD, { "duration", T_LONG, 0, T_TIMESPAN, cases[i].unit } },
-		};
-		struct meaning m = { 0 };
-
-		meaning_begin(&m, &shape, 1);
-		EVENT(&m, &shape, AT(0), { .n = cases[i].value });
-		meaning_read(&m);
-		assert_int_equal(m.items[0].duration_ns, cases[i].ns);
-		is_worth(&m, 0, COLUMN_SLEEP, cases[i].ns > 0 ? cases[i].ns : 0);
-		meaning_deinit(&m);
-	}
-}
-
-static void only_the_events_asked_for_are_told(void **state)
-{
-	static const struct {
-		const char *list, *thread;
-		int64_t from_ns, to_ns;
-		size_t n;
-	} cases[] = {
-		{ NULL, NULL, 0, 0, 4 },
-		{ "cpu", NULL, 0, 0, 1 },
-		{ "jdk.ThreadPark", NULL, 0, 0, 2 },
-		{ "Thread*,cpu", NULL, 0, 0, 3 },
-		{ NULL, "thread-2", 0, 0, 1 },
-		{ NULL, "2", 0, 0, 1 },	   /* Java's number */
-		{ NULL, "1002", 0, 0, 1 }, /* the system's */
-		{ NULL, "nobody", 0, 0, 0 },
-		{ NULL, NULL, 100, 0, 2 },
-		{ NULL, NULL, 0, 100, 2 },
-		{ NULL, NULL, 100, 101, 1 },
-	};
-
-	(void)state;
-	for (size_t i = 0; i < N(cases); i++) {
-		struct meaning m = { 0 };
-		char wrong[16];
-
-		begin(&m);
-		m.in.events = cases[i].list;
-		m.in.thread = cases[i].thread;
-		m.in.from_ns = cases[i].from_ns ? WRITER_START_NS + cases[i].from_ns : 0;
-		m.in.to_ns = cases[i].to_ns ? WRITER_START_NS + cases[i].to_ns : 0;
-		if (cases[i].list) {
-			event_groups_parse(cases[i].list, &m.in.groups, wrong, sizeof(wrong));
-			m.in.groups |= 1u << 31; /* of nothing: it was said */
-		}
-		execute(&m, EXECUTION);
-		EVENT(&m, &shapes[PARK], AT(50), { 0 }, { .n = 1 }, { .n = 1 }, { .n = 1 });
-		EVENT(&m, &shapes[PARK], AT(100), { 0 }, { .n = 1 }, { .n = 1 }, { .n = 1 });
-		EVENT(&m, &shapes[ENTER], AT(200), { 0 }, { .n = 2 }, { .n = 1 }, { .n = 1 });
-		meaning_read(&m);
-		assert_int_equal(m.n, cases[i].n);
-		meaning_deinit(&m);
-	}
-}
-
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -549,8 +472,6 @@ int main(void)
 		cmocka_unit_test(exceptions_are_counted),
 		cmocka_unit_test(datadogs_samples_are_scaled_by_their_weight),
 		cmocka_unit_test(ids_of_spans_are_hexadecimal),
-		cmocka_unit_test(times_have_the_unit_that_the_metadata_says),
-		cmocka_unit_test(only_the_events_asked_for_are_told),
 	};
 
 	cmocka_set_message_output(CM_OUTPUT_TAP);
