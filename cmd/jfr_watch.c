@@ -2,6 +2,7 @@
 #include "cmd/jfr_watch.h"
 
 #include <errno.h>
+#include <inttypes.h>
 #include <signal.h>
 #include <string.h>
 #include <sys/resource.h>
@@ -237,6 +238,10 @@ static int watch(const struct options *opt, struct watch *w)
 	interrupt_catch();
 	signal(SIGPIPE, SIG_IGN);
 	err = watch_start(w);
+	if (watch_counts(w)->n_historic)
+		log_info("what ended before is passed over, %" PRIu64
+			 " chunks\n  to have it too, the first time: --history all",
+			 watch_counts(w)->n_historic);
 	while (!err && !is_stopped() &&
 	       (!opt->duration_ns || now - s.begin_ns < opt->duration_ns)) {
 		err = watch_round(w, ROUND_MS);

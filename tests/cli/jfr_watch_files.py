@@ -194,6 +194,7 @@ def check(original, files, is_stdout):
     lost = dict((r, b) for r, n, b in db.execute("SELECT reason, n, bytes FROM lost"))
     problems = collections.Counter()
     n_lost = n_unseen = 0
+    lost_numbers = {os.path.basename(path).split("-")[0].split(".")[0] for path in lost_paths}
     for f in files:
         for offset in original.offsets:
             n = ids.pop(original.record_id(f.number, offset), 0)
@@ -203,11 +204,10 @@ def check(original, files, is_stdout):
                 continue
             if not f.is_deleted:
                 problems["missing"] += 1
+            elif str(f.number) in lost_numbers and lost:
+                n_lost += 1
             elif not f.is_seen:
                 n_unseen += 1
-            elif os.path.basename(f.path).split("-")[0].split(".")[0] in \
-                    {os.path.basename(p).split("-")[0].split(".")[0] for p in lost_paths} and lost:
-                n_lost += 1
             else:
                 problems["lost without a word"] += 1
     problems["invented"] += len(ids)

@@ -15,7 +15,7 @@ mkdir in
 
 # watch SECONDS ARGS...: over what is there, and so long
 watch() {
-	run jfr in --watch -d "$@"
+	run jfr in --watch --history all -d "$@"
 }
 
 # n_lines FILES...
@@ -59,7 +59,7 @@ says err "events=0 "
 claim "renamed, copied or packed, it is the same recording" $?
 
 gzip -c "$recording" >packed && rm -f in/* && mkdir in2 && cp packed in2/x
-run jfr in2 --watch -d 5s -o out2
+run jfr in2 --watch --history all -d 5s -o out2
 [ "$(n_lines out2/*.json)" = "$n" ]
 claim "what is packed is known by its content" $?
 
@@ -82,7 +82,7 @@ claim "what is no ledger stays as it is" $?
 mkdir in3 && touch -d '3 hours ago' in3
 cp -p "$recording" in3/old.jfr
 run jfr in3 --watch -d 2s -o out3 --history none
-[ -z "$(ls out3)" ] && says err "historic_chunks=1"
+[ -z "$(ls out3)" ] && says err "historic_chunks=1" && says err "--history all"
 claim "of --history none there is nothing" $?
 
 mkfifo in3/fifo.jfr; ln -s "$recording" in3/link.jfr; yes | head -c 100000 >in3/log.txt; : >in3/empty.jfr
@@ -97,7 +97,7 @@ claim "and the rest of it from a packed copy" $?
 
 mkdir full in5 && cp "$recording" in5
 if mount -t tmpfs -o size=1m tmpfs full 2>/dev/null; then
-	"$weft" jfr in5 --watch -d 8s -o full --ledger five >/dev/null 2>full.err & first=$!
+	"$weft" jfr in5 --watch --history all -d 8s -o full --ledger five >/dev/null 2>full.err & first=$!
 	sleep 2
 	[ -z "$(ls full)" ]
 	claim "on a full disk nothing is left half written" $?
@@ -110,16 +110,16 @@ else
 	skip "on a full disk nothing is left half written" "no tmpfs can be mounted here"
 fi
 
-run jfr in5 --watch -d 3s -o kept --ledger six --rotate-size 1M
+run jfr in5 --watch --history all -d 3s -o kept --ledger six --rotate-size 1M
 [ "$(ls kept | wc -l)" -gt 3 ] && [ "$(n_lines kept/*.json)" = "$n" ]
 claim "--rotate-size makes several files of one chunk" $?
 cp "$recording" kept/mine.json
-run jfr in5 --watch -d 1s -o kept --ledger six --keep-size 3M
+run jfr in5 --watch --history all -d 1s -o kept --ledger six --keep-size 3M
 [ "$(ls kept | wc -l)" -le 4 ] && [ -e kept/mine.json ]
 claim "--keep-size deletes the oldest of its own files, and no others" $?
 
 (
-	"$weft" jfr in5 --watch -o - --ledger seven 2>seven.err &
+	"$weft" jfr in5 --watch --history all -o - --ledger seven 2>seven.err &
 	echo $! >pid
 	wait
 ) | { sleep 2; kill -TERM "$(cat pid)"; sleep 1; kill -0 "$(cat pid)" 2>/dev/null; echo $? >ended; cat >/dev/null; }
