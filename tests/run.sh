@@ -16,6 +16,7 @@ may_skip+='|no go here'			# go tool pprof as a second opinion; Debian has it, bu
 may_skip+='|no browser here'		# Ubuntu has its browsers as snaps only
 may_skip+='|no (zsh|fish) here'		# no archive has to have every shell
 may_skip+='|there is no FUSE|it cannot be mounted'	# a kernel without it, a container
+may_skip+='|no tmpfs can be mounted'	# a container
 may_skip+='|no cgroup2 can be mounted|no such hierarchy'	# a machine has version 1 or 2, few have both
 may_skip+='|no 32-bit programs here'	# a kernel without them
 may_skip+='|this machine has one'	# a hardware counter: the refusal for want of one cannot be seen
