@@ -44,6 +44,14 @@ void spans_sort(struct spans *s)
 {
 	if (s->n)
 		qsort(s->items, s->n, sizeof(*s->items), compare);
+	for (size_t i = 0; i < s->n; i++) {
+		const struct span_scope *before = i ? &s->items[i - 1] : NULL;
+		struct span_scope *scope = &s->items[i];
+
+		scope->latest_ns = scope->end_ns;
+		if (before && before->thread == scope->thread && before->latest_ns > scope->end_ns)
+			scope->latest_ns = before->latest_ns;
+	}
 }
 
 const struct span_scope *spans_find(const struct spans *s, uint64_t thread, int64_t time_ns)
@@ -63,7 +71,7 @@ const struct span_scope *spans_find(const struct spans *s, uint64_t thread, int6
 	for (size_t n = 0; low && n < MAX_LOOKED_AT; n++) {
 		const struct span_scope *i = &s->items[--low];
 
-		if (i->thread != thread)
+		if (i->thread != thread || time_ns >= i->latest_ns)
 			break;
 		if (time_ns < i->end_ns)
 			return i;
