@@ -134,7 +134,7 @@ static struct java_method *method_missing(struct chunk *c, int64_t key)
 	return m;
 }
 
-struct java_method *names_method(struct chunk *c, uint64_t type, int64_t key)
+static struct java_method *find_method(struct chunk *c, uint64_t type, int64_t key)
 {
 	struct text_ref name, descriptor;
 	uint64_t class_type, n_missing;
@@ -164,6 +164,22 @@ struct java_method *names_method(struct chunk *c, uint64_t type, int64_t key)
 		row->method.class = &no_class;
 	names_finish(c, &f, row, n_missing);
 	return &row->method;
+}
+
+struct java_method *names_method(struct chunk *c, uint64_t type, int64_t key)
+{
+	struct names *n = c->names;
+	struct cached_method *cached = &n->methods[(uint64_t)key % N_CACHED_METHODS];
+	uint64_t n_missing = n->n_missing;
+	struct java_method *m;
+
+	if (cached->method && cached->key == key && cached->type == type &&
+	    cached->round == n->round)
+		return cached->method;
+	m = find_method(c, type, key);
+	if (n->n_missing == n_missing) /* what is missing is to be counted each time */
+		*cached = (struct cached_method){ type, key, m, n->round };
+	return m;
 }
 
 /* HotSpot's "Native" is a method of Java that is written in C, async-profiler's is any C function.

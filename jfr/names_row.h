@@ -26,9 +26,20 @@ struct named {
 	};
 };
 
+#define N_CACHED_METHODS 1024
+
+/* Methods that many stacks have in common are looked up once. */
+struct cached_method {
+	uint64_t type;
+	int64_t key;
+	struct java_method *method; /* NULL: free */
+	unsigned int round;
+};
+
 struct names {
 	struct constants *constants;
 	struct arena arena;
+	struct cached_method methods[N_CACHED_METHODS];
 	struct named **rows;
 	size_t n, cap;
 	unsigned int round;

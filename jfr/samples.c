@@ -14,6 +14,7 @@
 
 #define N_CACHED 2048 /* samples that are not looked for again */
 #define CACHE_SHIFT 53
+#define N_CACHED_LOCATIONS 4096
 #define MAX_LABELS 12
 #define MAX_COMMON 4
 #define MAX_NAME_LEN 8192
@@ -25,6 +26,12 @@ struct cached {
 	uint32_t sample; /* of the profile; 0: this place is free */
 };
 
+/* Frames that many stacks have in common are looked up once. */
+struct cached_location {
+	uint32_t function, line, location; /* location 0: free */
+	uint16_t kind;
+};
+
 struct samples {
 	struct profile *p;
 	uint32_t used; /* columns that something came for */
@@ -33,6 +40,7 @@ struct samples {
 	size_t n_common;
 	bool keeps_hidden;
 	uint64_t counts[N_SAMPLE_COUNTS];
+	struct cached_location locations_made[N_CACHED_LOCATIONS];
 	uint32_t *locations; /* room for a stack */
 	size_t locations_cap;
 	uint32_t thread_key, tid_key, java_tid_key, state_key, class_key, trace_key, span_key;
@@ -127,16 +135,24 @@ static enum frame_kind kind_of(enum java_frame_type type)
 	}
 }
 
-static uint32_t make_location(struct profile *p, const struct java_frame *f)
+static uint32_t make_location(struct samples *s, const struct java_frame *f)
 {
 	struct java_method *m = (struct java_method *)f->method; /* the id in it is ours */
 	struct location l = { .kind = (uint16_t)kind_of(f->type) };
 	struct line line = { .line = (uint32_t)f->line };
+	struct cached_location *c;
 
 	if (!m->function)
-		m->function = make_function(p, m);
+		m->function = make_function(s->p, m);
 	line.function = m->function;
-	return profile_location(p, &l, &line, 1);
+	c = &s->locations_made[(line.function * 31 + line.line) % N_CACHED_LOCATIONS];
+	if (!c->location || c->function != line.function || c->line != line.line ||
+	    c->kind != l.kind)
+		*c = (struct cached_location){ .function = line.function,
+					       .line = line.line,
+					       .location = profile_location(s->p, &l, &line, 1),
+					       .kind = l.kind };
+	return c->location;
 }
 
 static uint32_t mark(struct profile *p, const char *name)
@@ -162,7 +178,7 @@ static size_t fill_locations(struct samples *s, const struct java_stack *stack, 
 
 	for (size_t i = 0; i < stack->n; i++)
 		if (all || !stack->frames[i].method->is_hidden)
-			s->locations[n++] = make_location(s->p, &stack->frames[i]);
+			s->locations[n++] = make_location(s, &stack->frames[i]);
 	return n || all ? n : fill_locations(s, stack, true);
 }
 
