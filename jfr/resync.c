@@ -15,12 +15,14 @@
 #include "jfr/window.h"
 #include "jfr/wire.h"
 
-#define RUN 4		       /* events that follow each other are no accident */
-#define MAX_SIZE (1 << 20)     /* of an event that is believed behind damage */
-#define MIN_METADATA_LEN 64    /* of an event that is believed to be metadata */
-#define MAX_AWAY_S (24 * 3600) /* of an event's time from the chunk's */
-#define WORK_RATIO 8	       /* bytes that may be looked at for each byte of a chunk */
-#define SMALL_RATIO 64	       /* of a small one */
+#define RUN 4			  /* events that follow each other are no accident */
+#define MAX_SIZE (1 << 20)	  /* of an event that is believed behind damage */
+#define MAX_EVENT_SIZE (64 << 10) /* the same of one that is no metadata and no checkpoint */
+#define OWN_HEAD_LEN (6 * WIRE_VARINT_MAX) /* up to a number that says something */
+#define MIN_METADATA_LEN 64		   /* of an event that is believed to be metadata */
+#define MAX_AWAY_S (24 * 3600)		   /* of an event's time from the chunk's */
+#define WORK_RATIO 8   /* bytes that may be looked at for each byte of a chunk */
+#define SMALL_RATIO 64 /* of a small one */
 #define MAX_SMALL_WORK (512 << 20)
 
 bool resync_is_time(const struct chunk *c, int64_t ticks)
@@ -107,22 +109,50 @@ static bool make_types(struct chunk *c)
 	return c->plain;
 }
 
-bool resync_is_event(struct chunk *c, uint64_t at, uint64_t to, uint64_t *size)
+/* Before much is read: what comes first in metadata and in checkpoints cannot be anything. */
+static bool may_be_own(struct chunk *c, uint64_t at, uint64_t size, uint64_t type)
 {
 	const uint8_t *bytes;
 	struct reader r;
-	uint64_t type;
+	uint64_t number;
+	size_t len;
+
+	if (window_read(c->window, c->at + at, OWN_HEAD_LEN, &bytes, &len))
+		return false;
+	reader_init(&r, bytes, len < size ? len : size);
+	wire_skip_varint(&r, "event size");
+	wire_skip_varint(&r, "event type");
+	if (!resync_is_time(c, (int64_t)wire_varint(&r, "start time")))
+		return false;
+	wire_skip_varint(&r, "duration");
+	number = wire_varint(&r, "delta, or metadata id");
+	if (type == TYPE_CONSTANTS)
+		return !reader_error(&r) && (!number || -number <= at - CHUNK_HEADER_LEN);
+	number = wire_varint(&r, "number of strings");
+	return !reader_error(&r) && number && number < size;
+}
+
+bool resync_is_event(struct chunk *c, uint64_t at, uint64_t to, uint64_t *size)
+{
+	uint64_t window_at = c->window->at, type;
+	const uint8_t *bytes;
+	struct reader r;
+	bool is_sound;
 	size_t len;
 
 	if (!make_types(c) || chunk_head(c, at, to, size, &type) || *size > MAX_SIZE)
+		return false;
+	if (type < N_OWN_TYPES ? !may_be_own(c, at, *size, type)
+			       : *size > MAX_EVENT_SIZE || !event_types_find(c->plain, type))
 		return false;
 	if (window_read(c->window, c->at + at, *size, &bytes, &len) || len < *size)
 		return false;
 	reader_init(&r, bytes, *size);
 	wire_skip_varint(&r, "event size");
 	wire_skip_varint(&r, "event type");
-	c->n_unchecked += *size;
-	return is_event(c, type, &r);
+	is_sound = is_event(c, type, &r);
+	c->n_unchecked += c->window->at == window_at ? (uint64_t)(r.pos - r.start) : *size;
+	return is_sound;
 }
 
 /* The first mark from an offset on, but not beyond `to`. */

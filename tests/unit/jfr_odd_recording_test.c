@@ -168,6 +168,33 @@ static void events_may_lie_on_the_borders_of_windows(void **state)
 	}
 }
 
+static void events_behind_a_megabyte_of_garbage_are_found(void **state)
+{
+	struct jfr_bytes b = { 0 };
+	struct jfr_chunk c = jfr_chunk_begin(&b, 0);
+	struct world_reading got;
+	unsigned int seed = 1;
+	size_t from, to;
+
+	(void)state;
+	world_metadata(&c);
+	world_sample(&c, 1, 7);
+	from = b.len;
+	for (int i = 0; i < 1 << 20; i++)
+		put_u8(&b, (unsigned int)rand_r(&seed) & 0xff);
+	to = b.len;
+	for (int i = 0; i < 5; i++)
+		world_sample(&c, i, 7);
+	world_checkpoint(&c, 7, "p/A");
+	jfr_chunk_end(&c);
+	read_and_free(&got, &b);
+	assert_int_equal(got.report.n_damages, 1);
+	assert_int_equal(got.report.damages[0].at, from);
+	assert_int_equal(got.report.damages[0].len, to - from);
+	got.report.n_damages = 0;
+	all_is_well(&got, 6);
+}
+
 static int cut_after_some(void *ctx, struct chunk *c, const struct event *e)
 {
 	int *left = ctx;
@@ -360,6 +387,7 @@ int main(void)
 		cmocka_unit_test(same_key_again_changes_nothing),
 		cmocka_unit_test(events_may_be_larger_than_the_window),
 		cmocka_unit_test(events_may_lie_on_the_borders_of_windows),
+		cmocka_unit_test(events_behind_a_megabyte_of_garbage_are_found),
 		cmocka_unit_test(file_that_becomes_shorter_is_read_as_far_as_it_goes),
 		cmocka_unit_test(whoever_is_in_a_hurry_gets_what_was_read),
 		cmocka_unit_test(names_that_go_in_circles_end),
