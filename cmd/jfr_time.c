@@ -47,7 +47,9 @@ bool jfr_time_parse(const char *text, int64_t *ns, bool *is_from_start)
 	*is_from_start = !strchr(text, ':');
 	if (!*is_from_start)
 		return parse_date(text, ns);
-	if (parse_duration(text, &length) || length > INT64_MAX / 2)
+	if (!strcmp(text, "0") || !strcmp(text, "0s"))
+		length = 0; /* the start itself; elsewhere a duration of nothing makes no sense */
+	else if (parse_duration(text, &length) || length > INT64_MAX / 2)
 		return false;
 	*ns = (int64_t)length;
 	return true;
