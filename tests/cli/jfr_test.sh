@@ -55,6 +55,15 @@ run jfr "$work/short.jfr" "$work/nosuch.jfr" -o "$work/kept.json"
 [ ! -e "$work/kept.json" ]
 claim "nothing is written when a path is not there" $?
 
+if [ "$(id -u)" = 0 ] && setpriv --reuid 65534 --regid 65534 --clear-groups "$weft" version >"$work/out" 2>"$work/err"; then
+	chmod 711 "$work" && chmod 600 "$work/short.jfr"
+	setpriv --reuid 65534 --regid 65534 --clear-groups "$weft" jfr "$work/short.jfr" >"$work/out" 2>"$work/err"
+	[ $? != 0 ] && says err "Permission denied"
+	claim "a file that may not be read is said" $?
+else
+	skip "a file that may not be read is said" "nobody else can run weft here"
+fi
+
 recorded small17 || finish
 small=$path
 run jfr "$small"
@@ -148,6 +157,10 @@ python "a chunk that is there twice counts once" '
 import json, sys
 files = json.load(open(sys.argv[1]))["files"]
 assert sum(f["chunks"] for f in files) == 1 and sum(f["duplicates"] for f in files) == 1, files' "$work/out"
+mkdir "$work/linked" && ln -s "$small" "$work/linked/a.jfr" && cp "$small" "$work/linked/b.jfr.old" && mkfifo "$work/linked/c.jfr"
+run jfr --json "$work/linked"
+[ $status = 0 ] && [ "$(grep -c '"chunks":' "$work/out")" = 1 ] && says out b.jfr.old
+claim "below a directory links and FIFOs are left alone, and names do not matter" $?
 run jfr --check "$small"
 [ $status = 0 ] && says out "not damaged"
 claim "--check says that nothing is damaged" $?
