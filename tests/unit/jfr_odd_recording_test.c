@@ -195,6 +195,41 @@ static void events_behind_a_megabyte_of_garbage_are_found(void **state)
 	all_is_well(&got, 6);
 }
 
+/* A chain of checkpoints that lie in each other would be read over and over. */
+static void checkpoints_of_a_chain_do_not_overlap(void **state)
+{
+	(void)state;
+	for (int is_overlapping = 0; is_overlapping < 2; is_overlapping++) {
+		struct jfr_bytes b = { 0 };
+		struct jfr_chunk c = jfr_chunk_begin(&b, 0);
+		int fd = memfd_create("chain", MFD_CLOEXEC);
+		struct chunk_header h;
+		struct window window;
+		struct chunk *chunk;
+		const char *what;
+		size_t outer, inner;
+
+		world_metadata(&c);
+		outer = checkpoint_begin(&c, true, 0);
+		if (!is_overlapping)
+			event_end(&b, outer);
+		inner = checkpoint_begin(&c, false, 0);
+		event_end(&b, inner);
+		if (is_overlapping)
+			event_end(&b, outer);
+		jfr_chunk_end(&c);
+		assert_int_equal(write(fd, b.data, b.len), b.len);
+		assert_int_equal(chunk_header_parse(b.data, 68, &h, &what), 0);
+		assert_int_equal(window_init(&window, fd), 0);
+		chunk = chunk_new(&window, 0, &h);
+		assert_int_equal(chunk_load(chunk, b.len, NULL), is_overlapping ? -EBADMSG : 0);
+		chunk_free(chunk);
+		window_deinit(&window);
+		close(fd);
+		free(b.data);
+	}
+}
+
 static int cut_after_some(void *ctx, struct chunk *c, const struct event *e)
 {
 	int *left = ctx;
@@ -388,6 +423,7 @@ int main(void)
 		cmocka_unit_test(events_may_be_larger_than_the_window),
 		cmocka_unit_test(events_may_lie_on_the_borders_of_windows),
 		cmocka_unit_test(events_behind_a_megabyte_of_garbage_are_found),
+		cmocka_unit_test(checkpoints_of_a_chain_do_not_overlap),
 		cmocka_unit_test(file_that_becomes_shorter_is_read_as_far_as_it_goes),
 		cmocka_unit_test(whoever_is_in_a_hurry_gets_what_was_read),
 		cmocka_unit_test(names_that_go_in_circles_end),
