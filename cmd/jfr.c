@@ -198,6 +198,14 @@ static int finish_lines(struct plan *plan, const char *path, bool is_good)
 	return err ? EXIT_FAILED : EXIT_OK;
 }
 
+static bool has_chunks(const struct jfr_run *run)
+{
+	for (size_t i = 0; i < run->n_files; i++)
+		if (run->files[i].report.n_chunks || run->files[i].report.n_duplicates)
+			return true;
+	return false;
+}
+
 /* What was asked for, of what was read. */
 static int write_result(struct jfr_run *run, struct plan *plan)
 {
@@ -212,8 +220,11 @@ static int write_result(struct jfr_run *run, struct plan *plan)
 		jfr_print_json(run, stdout);
 		return EXIT_OK;
 	}
+	/* Of what is no recording nothing is made, and nothing is replaced by that. */
 	if (plan->has_lines)
-		return finish_lines(plan, path, true);
+		return finish_lines(plan, path, has_chunks(run));
+	if (plan->exporter && !has_chunks(run))
+		return EXIT_OK;
 	if (plan->exporter && view_choose(run->profile, run->opt->sample_type))
 		return EXIT_USAGE;
 	if (plan->exporter)

@@ -42,6 +42,19 @@ static void print_arguments(const char *what, const char *text, bool shows_secre
 	fputc('\n', out);
 }
 
+/* " 17.0.15+6" of "OpenJDK 64-Bit Server VM (17.0.15+6) for linux-amd64 JRE (17.0.15+6), ...". */
+static void print_version(const char *text, FILE *out)
+{
+	const char *start = strchr(text, '(');
+	char version[64];
+
+	if (!start)
+		return;
+	snprintf(version, sizeof(version), "%.*s", (int)strcspn(start + 1, ")"), start + 1);
+	fputc(' ', out);
+	show_name(version, 0, out);
+}
+
 static void print_origin(const struct jfr_run *run, FILE *out)
 {
 	const struct jvm_facts *f = &run->interpreter.facts;
@@ -64,6 +77,7 @@ static void print_origin(const struct jfr_run *run, FILE *out)
 	fputc('\n', out);
 	if (*f->name && run->n_files == 1) {
 		show_name(f->name, 0, out);
+		print_version(f->version, out);
 		if (f->pid)
 			fprintf(out, " · pid %" PRId64, f->pid);
 		if (f->n_threads)
