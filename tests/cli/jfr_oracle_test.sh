@@ -23,6 +23,9 @@ if recorded small17; then
 	tests/jfr/chunks.py --clock "$path" "$work/clock.jfr"
 	claims tests/jfr/oracle.py "$weft" "$newest" "$work/clock.jfr"
 fi
+for name in ap-cpu ap-wall ap-alloc ap-lock ap-nativemem ap-sync; do
+	recorded $name && claims tests/jfr/oracle.py "$weft" - "$path"
+done
 # Newer ones do not read what was never finished.
 older=$(jdk_of 17)
 for name in live17 killed17 killed25; do
