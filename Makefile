@@ -129,6 +129,9 @@ $(FUZZ_O)/%_fuzz: tests/fuzz/%_fuzz.c $(SRCS:%.c=$(FUZZ_O)/%.o)
 	$(call say,FUZZ,$@)
 	$(Q)$(CLANG) $(FUZZ_CFLAGS) $(CPPFLAGS) -w -fsanitize=fuzzer -o $@ $^ $(LDLIBS)
 
+# Who says nothing about jobs gets as many as there are CPUs, where a target builds several things.
+JOBS := $(if $(findstring -j,$(MAKEFLAGS)),,-j$(shell nproc))
+
 .PHONY: deps test check fuzz fuzz-short live lint format demo install-deps
 deps:
 	$(Q).ci/deps.sh build
@@ -138,15 +141,15 @@ TEST_SCRIPTS = $(sort $(wildcard tests/python/*_test.sh) $(wildcard tests/cli/*_
 test:
 	$(Q).ci/deps.sh test
 	$(Q).ci/pythons.sh || echo "pythons: the tests go without CPython 3.14 and 3.15"
-	$(Q)$(MAKE) --no-print-directory all
-	$(Q)$(MAKE) --no-print-directory $(BUILD)/test-programs SAN=address,undefined
-	$(Q)$(MAKE) --no-print-directory fuzzers
+	$(Q)$(MAKE) $(JOBS) --no-print-directory all
+	$(Q)$(MAKE) $(JOBS) --no-print-directory $(BUILD)/test-programs SAN=address,undefined
+	$(Q)$(MAKE) $(JOBS) --no-print-directory fuzzers
 	$(Q)BUILD=$(BUILD) FUZZ_S=$(FUZZ_S) SUDO="$(SUDO)" tests/run.sh tests/lint.sh $$(cat $(BUILD)/test-programs) \
 		$(TEST_SCRIPTS) $(wildcard tests/accuracy/quick_test.sh) $(wildcard tests/fuzz/fuzz_test.sh)
 
 check:
-	$(Q)$(MAKE) --no-print-directory all
-	$(Q)$(MAKE) --no-print-directory $(BUILD)/test-programs SAN=address,undefined
+	$(Q)$(MAKE) $(JOBS) --no-print-directory all
+	$(Q)$(MAKE) $(JOBS) --no-print-directory $(BUILD)/test-programs SAN=address,undefined
 	$(Q)BUILD=$(BUILD) SUDO="$(SUDO)" tests/run.sh tests/lint.sh $$(cat $(BUILD)/test-programs) $(TEST_SCRIPTS)
 
 .PHONY: $(BUILD)/test-programs fuzzers
@@ -172,7 +175,7 @@ $(BUILD)/examples/%: examples/%.c
 	$(Q)$(CC) -O2 -g -Wall -D_GNU_SOURCE -o $@ $< -lz -lpthread
 demo:
 	$(Q).ci/deps.sh demo
-	$(Q)$(MAKE) --no-print-directory all $(EXAMPLES)
+	$(Q)$(MAKE) $(JOBS) --no-print-directory all $(EXAMPLES)
 	$(Q)BUILD=$(BUILD) SUDO="$(SUDO)" examples/demo.sh
 
 -include $(wildcard tests/*/*.mk)

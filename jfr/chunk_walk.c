@@ -302,14 +302,17 @@ int chunk_preview(struct chunk *c, struct event_types *types)
 {
 	SCOPED(free) struct walk *w = walk_new(c, types, CHUNK_HEADER_LEN, c->loaded_to);
 	struct part p = { .at = CHUNK_HEADER_LEN, .limit = c->loaded_to };
+	uint64_t left = p.limit > p.at ? p.limit - p.at : 0;
 	bool is_sound;
 	size_t len;
 	int err;
 
-	if (!w)
-		return -ENOMEM;
-	err = window_read(c->window, c->at + p.at, HEAD_MAX, &p.start, &len);
-	if (err || p.limit <= p.at)
+	if (!w || !left)
+		return w ? 0 : -ENOMEM;
+	/* The whole window, not what it happens to have of the chunk already. */
+	err = window_read(c->window, c->at + p.at, left < WINDOW_LEN ? left : WINDOW_LEN, &p.start,
+			  &len);
+	if (err)
 		return err;
 	p.end = p.start + (len < p.limit - p.at ? len : p.limit - p.at);
 	uncount(w, &p, 0, collect(w, &p, &is_sound));

@@ -315,18 +315,38 @@ static int preview(struct interpreter *in, struct chunk *chunk)
 	return in->previewed ? chunk_preview(chunk, in->previewed) : -ENOMEM;
 }
 
+static void set_writer(struct interpreter *in, const struct chunk *chunk)
+{
+	in->settings.is_async_profiler = metadata_by_name(chunk->metadata, "profiler.Log") != NULL;
+}
+
+/* Settings stay from chunk to chunk, but not from one JVM to another. */
+static int begin_chunk(struct interpreter *in, struct chunk *chunk)
+{
+	int64_t pid = in->facts.pid, start_ms = in->facts.start_ms;
+	int err;
+
+	set_writer(in, chunk);
+	err = preview(in, chunk);
+	if (err || !pid || (in->facts.pid == pid && in->facts.start_ms == start_ms))
+		return err;
+	in->settings = (struct settings){ 0 };
+	set_writer(in, chunk);
+	return preview(in, chunk);
+}
+
 static int begin(void *ctx, struct chunk *chunk)
 {
 	struct interpreter *in = ctx;
 	int err = 0;
 
-	in->settings.is_async_profiler = metadata_by_name(chunk->metadata, "profiler.Log") != NULL;
 	in->is_waiting =
 		!in->is_mute && (in->is_ordered || metadata_by_name(chunk->metadata, scope_type));
 	event_order_clear(&in->order);
 	spans_clear(&in->spans);
 	if (in->chunk_ns != chunk->header.start_ns || in->chunk_ticks != chunk->header.start_ticks)
-		err = preview(in, chunk);
+		err = begin_chunk(in, chunk);
+	set_writer(in, chunk);
 	in->chunk_ns = chunk->header.start_ns;
 	in->chunk_ticks = chunk->header.start_ticks;
 	for (unsigned int i = 0; i < in->n_sinks && !in->is_mute; i++)

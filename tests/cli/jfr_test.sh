@@ -174,4 +174,20 @@ claim "a place that is not there is said" $?
 "$weft" jfr "$small" --format json 2>"$work/err" | head -n 1 >"$work/out"
 [ "${PIPESTATUS[1]}" = 0 ] && [ -s "$work/out" ]
 claim "a reader that goes away ends it" $?
+
+# sum FILE TYPE: what its samples of a type are worth together
+sum() {
+	"$weft" jfr "$1" -o "$work/sum.pb.gz" 2>/dev/null &&
+		"$weft" report "$work/sum.pb.gz" --sample-type "$2" --no-pager | sed -n 's/ in total.*//p'
+}
+if both=$(tests/jfr/recordings.sh cpu25 2>/dev/null); then
+	cat "$both" "$small" >"$work/both.jfr"
+	{ sum "$both" cpu; sum "$small" cpu; sum "$work/both.jfr" cpu; sum "$both" cpu_exec; sum "$work/both.jfr" cpu_exec; } >"$work/out"
+	python3 -c 'import sys
+a, b, both, exec_a, exec_both = (float(line.strip().rstrip("s")) for line in open(sys.argv[1]))
+sys.exit(not (abs(a + b - both) < 0.02 and exec_a == exec_both))' "$work/out" 2>"$work/err"
+	claim "settings of one JVM are not those of another behind it in the file" $?
+else
+	skip "settings of one JVM are not those of another behind it in the file" "no JDK 25 here"
+fi
 finish
