@@ -290,8 +290,14 @@ static inline void read_leaf(const struct step *step, const char *path, struct r
 
 int layout_read(const struct layout *l, struct reader *r, struct jfr_value *values)
 {
-	for (size_t i = 0; i < l->n; i++)
-		read_leaf(&l->steps[i], l->leaves[i].path, r, &values[i]);
+	for (size_t i = 0; i < l->n; i++) {
+		const struct step *step = &l->steps[i];
+
+		if (step->op == OP_LONG) /* as times and all references are */
+			values[i].n = (int64_t)wire_varint(r, l->leaves[i].path);
+		else
+			read_leaf(step, l->leaves[i].path, r, &values[i]);
+	}
 	return reader_error(r);
 }
 

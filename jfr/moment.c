@@ -16,31 +16,45 @@
 #define DEFAULT_INTERVAL_NS 10000000  /* of async-profiler's cpu */
 #define DEFAULT_WALL_NS 50000000      /* and of its wall */
 
+/* Where a field is, and what it holds: looked up once, not for each event. */
+struct place {
+	int leaf; /* -1: there is none */
+	enum jfr_value_kind kind;
+	enum jfr_unit unit;
+	uint64_t type; /* of a constant */
+};
+
 struct moment_reader {
 	const struct jfr_type *type;
 	const struct event_row *row;
 	struct layout *layout;
 	struct jfr_value *values;
-	/* leaves; -1: there is none */
-	int start, duration, thread, stack, state, class, weight, bytes;
-	int samples, time_span, failed;
-	int trace_id, trace_high, trace_low, span_id;
+	struct place start, duration, thread, stack, state, class, weight, scale, bytes;
+	struct place samples, time_span, failed;
+	struct place trace_id, trace_high, trace_low, span_id;
 };
 
-static int find_first(const struct layout *l, const char *const *names)
+static struct place find_place(const struct layout *l, const char *name)
 {
-	for (; *names; names++) {
-		int i = layout_find(l, *names);
+	int i = name ? layout_find(l, name) : -1;
+	const struct jfr_leaf *leaf = i < 0 ? NULL : layout_leaf(l, (size_t)i);
+	struct place p = { .leaf = i };
 
-		if (i >= 0)
-			return i;
-	}
-	return -1;
+	if (!leaf)
+		return p;
+	p.kind = leaf->kind;
+	p.unit = leaf->field ? leaf->field->unit : JFR_NO_UNIT;
+	p.type = leaf->field ? leaf->field->type_id : 0;
+	return p;
 }
 
-static int find_field(const struct layout *l, const char *name)
+static struct place find_first(const struct layout *l, const char *const *names)
 {
-	return name ? layout_find(l, name) : -1;
+	struct place p = { .leaf = -1 };
+
+	for (; *names && p.leaf < 0; names++)
+		p = find_place(l, *names);
+	return p;
 }
 
 static void find_fields(struct moment_reader *r)
@@ -50,20 +64,21 @@ static void find_fields(struct moment_reader *r)
 	static const char *const span_ids[] = { "spanId", "span_id", NULL };
 	const struct layout *l = r->layout;
 
-	r->start = layout_find(l, "startTime");
-	r->duration = layout_find(l, "duration");
+	r->start = find_place(l, "startTime");
+	r->duration = find_place(l, "duration");
 	r->thread = find_first(l, threads);
-	r->stack = layout_find(l, "stackTrace");
-	r->state = layout_find(l, "state");
-	r->class = find_field(l, r->row->class);
-	r->weight = find_field(l, r->row->weight);
-	r->bytes = find_field(l, r->row->bytes);
-	r->samples = layout_find(l, "samples");
-	r->time_span = layout_find(l, "timeSpan");
-	r->failed = layout_find(l, "failed");
+	r->stack = find_place(l, "stackTrace");
+	r->state = find_place(l, "state");
+	r->class = find_place(l, r->row->class);
+	r->weight = find_place(l, r->row->weight);
+	r->scale = find_place(l, "weight");
+	r->bytes = find_place(l, r->row->bytes);
+	r->samples = find_place(l, "samples");
+	r->time_span = find_place(l, "timeSpan");
+	r->failed = find_place(l, "failed");
 	r->trace_id = find_first(l, trace_ids);
-	r->trace_high = layout_find(l, "traceIdHi");
-	r->trace_low = layout_find(l, "traceIdLo");
+	r->trace_high = find_place(l, "traceIdHi");
+	r->trace_low = find_place(l, "traceIdLo");
 	r->span_id = find_first(l, span_ids);
 }
 
@@ -114,9 +129,9 @@ static int64_t scaled(int64_t value, int64_t factor)
 							       : product;
 }
 
-int64_t moment_ns(const struct chunk *chunk, const struct layout *l, size_t leaf, int64_t value)
+static int64_t unit_ns(const struct chunk *chunk, enum jfr_unit unit, int64_t value)
 {
-	switch (layout_leaf(l, leaf)->field->unit) {
+	switch (unit) {
 	case JFR_TIMESTAMP_TICKS:
 		return chunk_header_time_ns(&chunk->header, value);
 	case JFR_TIMESPAN_TICKS:
@@ -133,53 +148,47 @@ int64_t moment_ns(const struct chunk *chunk, const struct layout *l, size_t leaf
 	}
 }
 
-static enum jfr_value_kind kind_of(const struct moment_reader *r, int leaf)
+int64_t moment_ns(const struct chunk *chunk, const struct layout *l, size_t leaf, int64_t value)
 {
-	return layout_leaf(r->layout, (size_t)leaf)->kind;
+	return unit_ns(chunk, layout_leaf(l, leaf)->field->unit, value);
 }
 
-/* A leaf as a number; 0 when there is none. */
-static int64_t number(const struct moment_reader *r, int leaf)
+/* A field as a number; 0 when there is none. */
+static int64_t number(const struct moment_reader *r, const struct place *p)
 {
-	if (leaf < 0)
+	if (p->leaf < 0)
 		return 0;
-	switch (kind_of(r, leaf)) {
+	switch (p->kind) {
 	case VALUE_NUMBER:
 	case VALUE_CONSTANT:
-		return r->values[leaf].n;
+		return r->values[p->leaf].n;
 	case VALUE_REAL:
-		return r->values[leaf].real >= -9e18 && r->values[leaf].real <= 9e18
-			       ? llround(r->values[leaf].real)
+		return r->values[p->leaf].real >= -9e18 && r->values[p->leaf].real <= 9e18
+			       ? llround(r->values[p->leaf].real)
 			       : 0;
 	default:
 		return 0;
 	}
 }
 
-static int64_t time_of(const struct moment_reader *r, const struct chunk *chunk, int leaf,
-		       int64_t none)
+static int64_t time_of(const struct moment_reader *r, const struct chunk *chunk,
+		       const struct place *p, int64_t none)
 {
-	int64_t n = number(r, leaf);
+	int64_t n = number(r, p);
 
-	if (leaf < 0 || kind_of(r, leaf) != VALUE_NUMBER || moment_is_no_time(n))
+	if (p->leaf < 0 || p->kind != VALUE_NUMBER || moment_is_no_time(n))
 		return none;
-	return moment_ns(chunk, r->layout, (size_t)leaf, n);
+	return unit_ns(chunk, p->unit, n);
 }
 
-/* The type of a leaf that refers to a constant; false: it does not. */
-static bool refers(const struct moment_reader *r, int leaf, uint64_t *type)
+static bool refers(const struct place *p)
 {
-	if (leaf < 0 || kind_of(r, leaf) != VALUE_CONSTANT)
-		return false;
-	*type = layout_leaf(r->layout, (size_t)leaf)->field->type_id;
-	return true;
+	return p->leaf >= 0 && p->kind == VALUE_CONSTANT;
 }
 
-static const char *text(const struct moment_reader *r, struct chunk *c, int leaf)
+static const char *text(const struct moment_reader *r, struct chunk *c, const struct place *p)
 {
-	uint64_t type;
-
-	return refers(r, leaf, &type) ? names_text(c, type, r->values[leaf].n) : "";
+	return refers(p) ? names_text(c, p->type, r->values[p->leaf].n) : "";
 }
 
 /* "STATE_RUNNABLE" of HotSpot and "RUNNABLE" of others are one word. */
@@ -190,60 +199,59 @@ static const char *state_text(const char *state)
 
 const struct java_thread *moment_thread(struct moment *m)
 {
-	uint64_t type;
+	const struct place *p = &m->reader->thread;
 
-	if (!m->thread && refers(m->reader, m->reader->thread, &type))
-		m->thread = names_thread(m->chunk, type, m->refs.thread);
+	if (!m->thread && refers(p))
+		m->thread = names_thread(m->chunk, p->type, m->refs.thread);
 	return m->thread;
 }
 
 void moment_name(struct moment *m)
 {
 	const struct moment_reader *r = m->reader;
-	uint64_t type;
 
 	if (m->is_named)
 		return;
 	m->is_named = true;
 	moment_thread(m);
-	if (refers(r, r->stack, &type)) {
-		m->stack = names_stack(m->chunk, type, m->refs.stack);
+	if (refers(&r->stack)) {
+		m->stack = names_stack(m->chunk, r->stack.type, m->refs.stack);
 		m->is_stack_missing = !m->stack && m->refs.stack;
 	}
-	m->state = state_text(text(r, m->chunk, r->state));
-	m->class = text(r, m->chunk, r->class);
+	m->state = state_text(text(r, m->chunk, &r->state));
+	m->class = text(r, m->chunk, &r->class);
 }
 
-static int64_t key(const struct moment_reader *r, int leaf)
+static int64_t key(const struct moment_reader *r, const struct place *p)
 {
-	return leaf < 0 || kind_of(r, leaf) != VALUE_CONSTANT ? 0 : r->values[leaf].n;
+	return refers(p) ? r->values[p->leaf].n : 0;
 }
 
 static struct moment_refs read_refs(const struct moment_reader *r)
 {
 	return (struct moment_refs){
-		.thread = key(r, r->thread),
-		.stack = key(r, r->stack),
-		.state = key(r, r->state),
-		.class = key(r, r->class),
+		.thread = key(r, &r->thread),
+		.stack = key(r, &r->stack),
+		.state = key(r, &r->state),
+		.class = key(r, &r->class),
 		.of = r,
 	};
 }
 
 /* An id that is written as text, or as a number of 64 bits. What a JVM writes more than once is a
    constant of its. */
-static void read_id(const struct moment_reader *r, struct chunk *c, int leaf, char *out,
-		    size_t size)
+static void read_id(const struct moment_reader *r, struct chunk *c, const struct place *p,
+		    char *out, size_t size)
 {
-	const struct jfr_value *v = leaf < 0 ? NULL : &r->values[leaf];
+	const struct jfr_value *v = p->leaf < 0 ? NULL : &r->values[p->leaf];
 	char buf[128];
 	struct text_room room = { .text = buf, .cap = sizeof(buf) };
 	const char *id;
 	size_t len;
 
-	if (v && kind_of(r, leaf) == VALUE_NUMBER && v->n)
+	if (v && p->kind == VALUE_NUMBER && v->n)
 		snprintf(out, size, "%016" PRIx64, (uint64_t)v->n);
-	if (!v || kind_of(r, leaf) != VALUE_STRING || wire_string_room(&v->string) >= sizeof(buf))
+	if (!v || p->kind != VALUE_STRING || wire_string_room(&v->string) >= sizeof(buf))
 		return;
 	id = names_string(c, &v->string, &room);
 	len = strlen(id);
@@ -254,10 +262,11 @@ static void read_id(const struct moment_reader *r, struct chunk *c, int leaf, ch
 
 static void read_span(const struct moment_reader *r, struct chunk *c, struct moment *m)
 {
-	uint64_t high = (uint64_t)number(r, r->trace_high), low = (uint64_t)number(r, r->trace_low);
+	uint64_t high = (uint64_t)number(r, &r->trace_high),
+		 low = (uint64_t)number(r, &r->trace_low);
 
-	read_id(r, c, r->trace_id, m->trace_id, sizeof(m->trace_id));
-	read_id(r, c, r->span_id, m->span_id, sizeof(m->span_id));
+	read_id(r, c, &r->trace_id, m->trace_id, sizeof(m->trace_id));
+	read_id(r, c, &r->span_id, m->span_id, sizeof(m->span_id));
 	if (!*m->trace_id && (high || low))
 		snprintf(m->trace_id, sizeof(m->trace_id), "%016" PRIx64 "%016" PRIx64, high, low);
 }
@@ -299,7 +308,7 @@ static void weigh_execution(struct moment *m, const struct settings *s)
 
 static void weigh_lost(const struct moment_reader *r, struct moment *m, const struct settings *s)
 {
-	int64_t n = number(r, r->weight);
+	int64_t n = number(r, &r->weight);
 
 	worth(m, COLUMN_CPU, scaled(n, first_of(s->cpu_time_ns, DEFAULT_INTERVAL_NS)));
 	m->values[COLUMN_SAMPLES] = n;
@@ -308,8 +317,8 @@ static void weigh_lost(const struct moment_reader *r, struct moment *m, const st
 
 static void weigh_wall(const struct moment_reader *r, struct moment *m, const struct settings *s)
 {
-	int64_t n = first_of(number(r, r->samples), 1);
-	int64_t span = time_of(r, m->chunk, r->time_span, 0);
+	int64_t n = first_of(number(r, &r->samples), 1);
+	int64_t span = time_of(r, m->chunk, &r->time_span, 0);
 
 	worth(m, COLUMN_WALL,
 	      first_of(span,
@@ -328,11 +337,11 @@ static void weigh_objects(struct moment *m, int64_t n, int64_t bytes)
 
 static void weigh_scaled(const struct moment_reader *r, struct moment *m)
 {
-	int leaf = layout_find(r->layout, "weight");
-	double weight = leaf < 0			 ? 1
-			: kind_of(r, leaf) == VALUE_REAL ? r->values[leaf].real
-							 : (double)number(r, leaf);
-	double bytes = weight * (double)number(r, r->weight);
+	const struct place *p = &r->scale;
+	double weight = p->leaf < 0		? 1
+			: p->kind == VALUE_REAL ? r->values[p->leaf].real
+						: (double)number(r, p);
+	double bytes = weight * (double)number(r, &r->weight);
 
 	if (weight >= 0 && bytes >= 0 && weight < 9e18 && bytes < 9e18)
 		weigh_objects(m, llround(weight), llround(bytes));
@@ -342,9 +351,9 @@ static void weigh_duration(const struct moment_reader *r, struct moment *m,
 			   enum event_column column)
 {
 	worth(m, column, m->duration_ns > 0 ? m->duration_ns : 0);
-	if (r->bytes < 0)
+	if (r->bytes.leaf < 0)
 		return;
-	m->values[COLUMN_IO_SPACE] = first_of(number(r, r->bytes), 0);
+	m->values[COLUMN_IO_SPACE] = first_of(number(r, &r->bytes), 0);
 	m->used |= 1u << COLUMN_IO_SPACE;
 }
 
@@ -360,8 +369,8 @@ static void weigh(const struct moment_reader *r, struct moment *m, const struct 
 		worth(m, COLUMN_NATIVE, first_of(s->native_ns, DEFAULT_EXECUTION_NS));
 		break;
 	case RULE_CPU_TIME:
-		worth(m, COLUMN_CPU, time_of(r, m->chunk, r->weight, 0));
-		if (number(r, r->failed) && !m->refs.stack)
+		worth(m, COLUMN_CPU, time_of(r, m->chunk, &r->weight, 0));
+		if (number(r, &r->failed) && !m->refs.stack)
 			m->mark = "[failed]";
 		break;
 	case RULE_CPU_LOST:
@@ -381,25 +390,25 @@ static void weigh(const struct moment_reader *r, struct moment *m, const struct 
 		break;
 	case RULE_TLAB:
 		if (!s->has_allocation_sample)
-			weigh_objects(m, 1, first_of(number(r, r->weight), 0));
+			weigh_objects(m, 1, first_of(number(r, &r->weight), 0));
 		break;
 	case RULE_BYTES:
-		if (r->weight < 0) /* of old objects before JDK 25 */
+		if (r->weight.leaf < 0) /* of old objects before JDK 25 */
 			worth(m, m->row->column, 1);
 		else
-			weigh_objects(m, 1, first_of(number(r, r->weight), 0));
+			weigh_objects(m, 1, first_of(number(r, &r->weight), 0));
 		break;
 	case RULE_SCALED:
 		weigh_scaled(r, m);
 		break;
 	case RULE_DATADOG_CPU:
 		worth(m, COLUMN_CPU,
-		      scaled(first_of(number(r, r->weight), 1),
+		      scaled(first_of(number(r, &r->weight), 1),
 			     first_of(s->datadog_cpu_ns, DEFAULT_INTERVAL_NS)));
 		break;
 	case RULE_DATADOG_WALL:
 		worth(m, COLUMN_WALL,
-		      scaled(first_of(number(r, r->weight), 1),
+		      scaled(first_of(number(r, &r->weight), 1),
 			     first_of(s->datadog_wall_ns, DEFAULT_WALL_NS)));
 		break;
 	}
@@ -413,8 +422,21 @@ int moment_time(struct moment_reader *r, const struct chunk *chunk, const struct
 	reader_init(&in, e->fields, e->fields_len);
 	if (layout_read(r->layout, &in, r->values) || !reader_at_end(&in))
 		return -EBADMSG;
-	*time_ns = time_of(r, chunk, r->start, chunk->header.start_ns);
+	*time_ns = time_of(r, chunk, &r->start, chunk->header.start_ns);
 	return 0;
+}
+
+/* One by one: clearing the whole of it would cost more than all that is read. */
+static void forget(struct moment *m)
+{
+	m->is_named = m->is_stack_missing = m->is_sample = false;
+	m->thread = NULL;
+	m->stack = NULL;
+	m->mark = NULL;
+	m->state = m->class = "";
+	m->column = COLUMN_SAMPLES;
+	m->used = 0;
+	m->trace_id[0] = m->span_id[0] = '\0';
 }
 
 int moment_read(struct moment_reader *r, struct chunk *chunk, const struct event *e,
@@ -425,18 +447,15 @@ int moment_read(struct moment_reader *r, struct chunk *chunk, const struct event
 	reader_init(&in, e->fields, e->fields_len);
 	if (layout_read(r->layout, &in, r->values) || !reader_at_end(&in))
 		return -EBADMSG;
-	*m = (struct moment){
-		.row = r->row,
-		.type = r->type,
-		.chunk = chunk,
-		.at = e->at,
-		.layout = r->layout,
-		.fields = r->values,
-		.state = "",
-		.class = "",
-	};
-	m->time_ns = time_of(r, chunk, r->start, chunk->header.start_ns);
-	m->duration_ns = time_of(r, chunk, r->duration, -1);
+	m->row = r->row;
+	m->type = r->type;
+	m->chunk = chunk;
+	m->at = e->at;
+	m->layout = r->layout;
+	m->fields = r->values;
+	forget(m);
+	m->time_ns = time_of(r, chunk, &r->start, chunk->header.start_ns);
+	m->duration_ns = time_of(r, chunk, &r->duration, -1);
 	m->refs = read_refs(r);
 	m->reader = r;
 	read_span(r, chunk, m);

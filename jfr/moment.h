@@ -40,20 +40,21 @@ struct moment {
 	struct moment_reader *reader;
 	/* by moment_name() */
 	bool is_named;
-	struct java_thread *thread; /* NULL: unknown */
-	struct java_stack *stack;   /* NULL: it has none */
-	bool is_stack_missing;	    /* it refers to one that is not there */
-	const char *mark;	    /* what stands for the stack ("[lost]"), or NULL */
-	const char *state;	    /* of the thread, "RUNNABLE"; "" unknown */
-	const char *class;	    /* that it is about; "" none */
-	bool is_sample;		    /* values are worth something */
-	enum event_column column;   /* that says what it is worth */
-	int64_t values[N_COLUMNS];
+	struct java_thread *thread;	/* NULL: unknown */
+	struct java_stack *stack;	/* NULL: it has none */
+	bool is_stack_missing;		/* it refers to one that is not there */
+	const char *mark;		/* what stands for the stack ("[lost]"), or NULL */
+	const char *state;		/* of the thread, "RUNNABLE"; "" unknown */
+	const char *class;		/* that it is about; "" none */
+	bool is_sample;			/* values are worth something */
+	enum event_column column;	/* that says what it is worth */
 	uint32_t used;			/* those of them that the event has, a bit each */
 	char trace_id[33], span_id[33]; /* hexadecimal; "" none */
 	/* all its fields */
 	const struct layout *layout;
 	const struct jfr_value *fields;
+	/* What it is worth: only those that `used` has. */
+	int64_t values[N_COLUMNS];
 };
 
 /* How the events of one type are understood. */

@@ -284,6 +284,9 @@ static struct cached *slot_of(struct samples *s, const struct moment_refs *r)
 
 static uint32_t add(struct samples *s, struct moment *m)
 {
+	for (unsigned int i = 0; i < N_COLUMNS; i++)
+		if (!(m->used >> i & 1))
+			m->values[i] = 0;
 	moment_name(m);
 	return profile_add(s->p, stack_of_moment(s, m), make_labels(s, m),
 			   m->time_ns > 0 ? (uint64_t)m->time_ns : 0, m->values);

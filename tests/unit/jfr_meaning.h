@@ -183,7 +183,8 @@ static inline int meaning_take(void *ctx, struct moment *from)
 		.is_stack_missing = from->is_stack_missing,
 		.column = from->column,
 	};
-	memcpy(to->values, from->values, sizeof(to->values));
+	for (size_t i = 0; i < N_COLUMNS; i++)
+		to->values[i] = from->used >> i & 1 ? from->values[i] : 0;
 	snprintf(to->type, sizeof(to->type), "%s", from->type->name);
 	snprintf(to->class, sizeof(to->class), "%s", from->class);
 	snprintf(to->state, sizeof(to->state), "%s", from->state);
