@@ -146,18 +146,13 @@ static bool is_in_range(struct interpreter *in, struct moment *m)
 	return !strcmp(id, in->thread);
 }
 
-static uint64_t thread_number(const struct java_thread *t)
-{
-	return (uint64_t)(t->id ? t->id : t->os_id);
-}
-
 static int take_span(struct interpreter *in, struct moment *m)
 {
 	struct span_scope scope = { .start_ns = m->time_ns };
 
-	if (!moment_thread(m) || m->duration_ns < 0 || !*m->span_id)
+	if (!m->refs.thread || m->duration_ns < 0 || !*m->span_id)
 		return 0;
-	scope.thread = thread_number(m->thread);
+	scope.thread = (uint64_t)m->refs.thread;
 	if (__builtin_add_overflow(m->time_ns, m->duration_ns, &scope.end_ns))
 		scope.end_ns = INT64_MAX;
 	memcpy(scope.trace_id, m->trace_id, sizeof(scope.trace_id));
@@ -169,9 +164,9 @@ static void find_span(const struct interpreter *in, struct moment *m)
 {
 	const struct span_scope *scope;
 
-	if (!in->spans.n || *m->trace_id || *m->span_id || !moment_thread(m))
+	if (!in->spans.n || *m->trace_id || *m->span_id || !m->refs.thread)
 		return;
-	scope = spans_find(&in->spans, thread_number(m->thread), m->time_ns);
+	scope = spans_find(&in->spans, (uint64_t)m->refs.thread, m->time_ns);
 	if (!scope)
 		return;
 	m->refs.span = scope;

@@ -10,7 +10,7 @@
 #include <stdint.h>
 
 struct span_scope {
-	uint64_t thread; /* any number that is the thread's own */
+	uint64_t thread; /* any number that is the thread's own: its key in the chunk */
 	int64_t start_ns, end_ns;
 	int64_t latest_ns; /* end of the thread's scopes that began until here: spans_sort() */
 	char trace_id[33], span_id[33];
