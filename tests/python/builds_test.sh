@@ -109,7 +109,7 @@ attached() {
 }
 
 n=0
-for minor in $PYTHON_MINORS; do
+for minor in $PYTHON_FEW; do
 	python=$(python_of "$minor")
 	if [ -z "$python" ]; then
 		skip "CPython 3.$minor" "no python3.$minor here"

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """Ten asyncio tasks that sleep, and two children forked from among them, whose copies of the tasks nobody runs: for
-CPython 3.7 and later. Prints the children's pids."""
+CPython 3.7 and later. Prints how many tasks a child has, which are none from 3.14 on, and the children's pids."""
 import asyncio
 import os
 import signal
@@ -21,12 +21,14 @@ async def main():
     crowd = [asyncio.get_event_loop().create_task(sleeper()) for _ in range(10)]
     await asyncio.sleep(0.1)
     pids = []
+    reading, writing = os.pipe()
     for _ in range(2):
         pid = os.fork()
         if not pid:
+            os.write(writing, b"%d\n" % len(asyncio.all_tasks(loop)))
             stay()
         pids.append(pid)
-    print(*pids, flush=True)
+    print(os.read(reading, 100).split()[0].decode(), *pids, flush=True)
     await asyncio.wait(crowd)
 
 
