@@ -18,4 +18,4 @@ accuracy-native: $(O)/weft
 accuracy-python: $(O)/weft
 	$(Q).ci/pythons.sh || echo "pythons: measured without CPython 3.14 and 3.15"
 	$(Q)$(SUDO) env $(ACCURACY) QUICK=$(QUICK) CELLS="$(CELLS)" \
-		PYTHONS="$$(. tests/python/pythons.sh; pythons_all)" python3 tests/accuracy/snakes.py
+		PYTHONS="$$(. tests/python/pythons.sh; pythons_all $(if $(QUICK),"$$PYTHON_FEW"))" python3 tests/accuracy/snakes.py

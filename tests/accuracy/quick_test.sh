@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# The accuracy cells in their short form, native ones and those of every CPython there is: each must reach
-# its goal. Builds as whoever runs it; only sampling asks for root.
+# The accuracy cells in their short form, native ones and those of a few CPythons (ALL_PYTHONS=1: of every one):
+# each must reach its goal. Builds as whoever runs it; only sampling asks for root.
 set -u
 cd "$(dirname "$0")/../.."
 sudo=

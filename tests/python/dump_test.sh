@@ -21,7 +21,7 @@ user_ms() {
 }
 
 found=
-for minor in $PYTHON_MINORS; do
+for minor in $PYTHON_FEW; do
 	[ "$minor" != 6 ] || continue
 	python=$(python_of "$minor")
 	if [ -z "$python" ]; then

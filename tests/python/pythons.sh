@@ -40,10 +40,10 @@ pythons_are_enough() {
 	done
 }
 
-# The commands of all there are, with colons between.
+# pythons_all [MINORS]: the commands of all there are, or of these, with colons between.
 pythons_all() {
 	local minor python all=
-	for minor in $PYTHON_MINORS; do
+	for minor in ${1:-$PYTHON_MINORS}; do
 		python=$(python_of "$minor")
 		[ -z "$python" ] || all=${all:+$all:}$python
 	done
