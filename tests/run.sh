@@ -78,7 +78,8 @@ take() {
 # Programs that only compute run two at a time, those that sample or look at the machine alone.
 only_computes() {
 	case $1 in
-	*/tests/unit/* | tests/lint.sh | tests/cli/jfr_* | tests/python/lines_test.sh | tests/python/layout_test.sh)
+	*/tests/unit/* | tests/lint.sh | tests/cli/jfr_* | tests/python/lines_test.sh |\
+	tests/python/layout_test.sh | tests/python/state_test.sh)
 		return 0 ;;
 	esac
 	return 1
