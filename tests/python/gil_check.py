@@ -117,9 +117,10 @@ def check(weft, python, kind):
         r.keep(program.pid)
         program.kill()
         program.wait()
-        # Of four threads that compute three wait, all the time.
+        # Of four threads that compute three wait, all the time. Waits that had begun before, and those
+        # that do not end within the recording, are not in it: long ones on a machine with other work.
         print("%.3f s in %d s" % (r.seconds, SECONDS))
-        if abs(r.seconds / SECONDS / 3 - 1) > 2 * TOLERANCE:
+        if not 0.8 < r.seconds / SECONDS / 3 < 1 + 2 * TOLERANCE:
             yield "%.3f s instead of %.3f s" % (r.seconds, 3 * SECONDS)
         right = sum(e["durationNs"] for e in r.events
                     if was_behind(e) or any(is_right(e, name) for name in "abcd")) / 1e9
