@@ -9,6 +9,7 @@
 #include "cmd/jfr.h"
 #include "cmd/show.h"
 #include "cmd/view.h"
+#include "core/saturated.h"
 #include "core/options.h"
 #include "core/profile.h"
 #include "core/scoped.h"
@@ -137,9 +138,8 @@ static void print_sums(const struct jfr_run *run, FILE *out)
 		char text[32];
 
 		for (uint32_t k = 0; k < profile_n_samples(run->profile); k++)
-			if (__builtin_add_overflow(
-				    total, profile_get_sample(run->profile, k)->values[i], &total))
-				total = INT64_MAX;
+			total = add_saturated(total,
+					      profile_get_sample(run->profile, k)->values[i]);
 		scale = scale_for(profile_get_string(run->profile, h->sample_types[i].unit), total);
 		fprintf(out, "%s %s %s", i ? " ·" : "",
 			profile_get_string(run->profile, h->sample_types[i].type),

@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include "core/array.h"
+#include "core/file_read.h"
 #include "core/reader.h"
 #include "core/scoped.h"
 
@@ -45,22 +46,10 @@ void mem_free(struct mem *m)
 /* All len bytes at a file offset, or -EFAULT at the end of what can be read. */
 static int read_fully(int fd, uint64_t offset, void *buf, size_t len)
 {
-	uint8_t *to = buf;
+	size_t got;
+	int err = file_read(fd, offset, buf, len, &got);
 
-	while (len) {
-		ssize_t n = pread(fd, to, len, (off_t)offset);
-
-		if (n < 0 && errno == EINTR)
-			continue;
-		if (n < 0)
-			return -errno;
-		if (n == 0)
-			return -EFAULT;
-		to += n;
-		offset += (uint64_t)n;
-		len -= (size_t)n;
-	}
-	return 0;
+	return !err && got < len ? -EFAULT : err;
 }
 
 /* The segment that holds addr, or NULL. */

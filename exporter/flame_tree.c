@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "core/saturated.h"
 #include "core/arena.h"
 #include "core/array.h"
 #include "core/intern.h"
@@ -52,13 +53,6 @@ void flame_tree_free(struct flame_tree *t)
 	free(t->known_frames);
 	free(t->links);
 	free(t);
-}
-
-static int64_t add_saturated(int64_t a, int64_t b)
-{
-	int64_t sum;
-
-	return __builtin_add_overflow(a, b, &sum) ? INT64_MAX : sum;
 }
 
 static uint32_t add_string(struct flame_tree *t, const char *s, size_t len)

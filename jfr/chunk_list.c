@@ -4,9 +4,9 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <sys/stat.h>
-#include <unistd.h>
 
 #include "core/array.h"
+#include "core/file_read.h"
 #include "core/hurry.h"
 
 void chunk_list_deinit(struct chunk_list *l)
@@ -19,12 +19,10 @@ static int header_at(int fd, uint64_t at, struct chunk_header *h)
 {
 	uint8_t bytes[CHUNK_HEADER_LEN];
 	const char *what;
-	ssize_t n;
+	size_t len;
+	int err = file_read(fd, at, bytes, sizeof(bytes), &len);
 
-	do
-		n = pread(fd, bytes, sizeof(bytes), (off_t)at);
-	while (n < 0 && errno == EINTR);
-	return n < 0 ? -errno : chunk_header_parse(bytes, (size_t)n, h, &what);
+	return err ? err : chunk_header_parse(bytes, len, h, &what);
 }
 
 int chunk_list_read(int fd, struct chunk_list *l)

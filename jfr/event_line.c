@@ -14,6 +14,7 @@
 #include "core/text.h"
 #include "jfr/chunk.h"
 #include "jfr/layout.h"
+#include "jfr/place.h"
 #include "jfr/secret.h"
 
 #define PATH_FRAMES 5 /* frames in stackPath, as its readers expect */
@@ -294,13 +295,13 @@ static void put_value(struct event_lines *l, const struct moment *m, size_t i)
 		if (leaf->field->type->kind == JFR_BOOLEAN)
 			fputs(v->n ? "true" : "false", l->out);
 		else if ((jfr_unit_is_timespan(unit) || jfr_unit_is_timestamp(unit)) &&
-			 moment_is_no_time(v->n))
+			 value_is_no_time(v->n))
 			fputs("null", l->out);
 		else if (leaf->field->is_unsigned)
 			fprintf(l->out, "%" PRIu64,
-				(uint64_t)moment_ns(m->chunk, m->layout, i, v->n));
+				(uint64_t)value_ns(m->chunk, leaf->field->unit, v->n));
 		else
-			fprintf(l->out, "%" PRId64, moment_ns(m->chunk, m->layout, i, v->n));
+			fprintf(l->out, "%" PRId64, value_ns(m->chunk, leaf->field->unit, v->n));
 		return;
 	case VALUE_REAL:
 		put_real(l->out, v->real, leaf->field->type->kind == JFR_FLOAT);

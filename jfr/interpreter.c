@@ -6,8 +6,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "core/saturated.h"
 #include "jfr/chunk.h"
-#include "jfr/layout.h"
+#include "jfr/moment_field.h"
 
 static const char scope_type[] = "io.opentelemetry.context.Scope";
 
@@ -76,39 +77,22 @@ static void unbind(void *ctx, void *binding)
 	free(b);
 }
 
-static const char *text_at(const struct moment *m, const char *path, struct text_room *room)
-{
-	int leaf = layout_find(m->layout, path);
-
-	if (leaf < 0 || layout_leaf(m->layout, (size_t)leaf)->kind != VALUE_STRING)
-		return "";
-	return names_string(m->chunk, &m->fields[leaf].string, room);
-}
-
-static int64_t number_at(const struct moment *m, const char *path)
-{
-	int leaf = layout_find(m->layout, path);
-
-	return leaf < 0 || layout_leaf(m->layout, (size_t)leaf)->kind != VALUE_NUMBER
-		       ? 0
-		       : m->fields[leaf].n;
-}
-
 static void take_setting(struct interpreter *in, const struct moment *m)
 {
 	struct text_room name = { 0 }, value = { 0 };
 	const struct jfr_type *of =
-		metadata_by_id(m->chunk->metadata, (uint64_t)number_at(m, "id"));
+		metadata_by_id(m->chunk->metadata, (uint64_t)moment_number(m, "id", 0));
 
-	settings_note(&in->settings, of ? of->name : "", text_at(m, "name", &name),
-		      text_at(m, "value", &value));
+	settings_note(&in->settings, of ? of->name : "", moment_text(m, "name", &name),
+		      moment_text(m, "value", &value));
 	free(name.text);
 	free(value.text);
 }
 
 static void take_datadog_setting(struct interpreter *in, const struct moment *m)
 {
-	int64_t cpu_ms = number_at(m, "cpuInterval"), wall_ms = number_at(m, "wallInterval");
+	int64_t cpu_ms = moment_number(m, "cpuInterval", 0);
+	int64_t wall_ms = moment_number(m, "wallInterval", 0);
 
 	if (cpu_ms > 0 && cpu_ms < 1000000)
 		in->settings.datadog_cpu_ns = cpu_ms * 1000000;
@@ -153,8 +137,7 @@ static int take_span(struct interpreter *in, struct moment *m)
 	if (!m->refs.thread || m->duration_ns < 0 || !*m->span_id)
 		return 0;
 	scope.thread = (uint64_t)m->refs.thread;
-	if (__builtin_add_overflow(m->time_ns, m->duration_ns, &scope.end_ns))
-		scope.end_ns = INT64_MAX;
+	scope.end_ns = add_saturated(m->time_ns, m->duration_ns);
 	memcpy(scope.trace_id, m->trace_id, sizeof(scope.trace_id));
 	memcpy(scope.span_id, m->span_id, sizeof(scope.span_id));
 	return spans_add(&in->spans, &scope);

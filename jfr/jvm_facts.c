@@ -5,8 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "jfr/layout.h"
-#include "jfr/moment.h"
+#include "jfr/metadata.h"
+#include "jfr/moment_field.h"
 #include "jfr/workload.h"
 
 bool jvm_facts_wants(const char *type)
@@ -25,21 +25,10 @@ bool jvm_facts_wants(const char *type)
 
 static void take_text(const struct moment *m, const char *path, char out[FACT_MAX])
 {
-	int leaf = layout_find(m->layout, path);
 	struct text_room room = { 0 };
 
-	if (leaf >= 0 && layout_leaf(m->layout, (size_t)leaf)->kind == VALUE_STRING)
-		snprintf(out, FACT_MAX, "%s",
-			 names_string(m->chunk, &m->fields[leaf].string, &room));
+	snprintf(out, FACT_MAX, "%s", moment_text(m, path, &room));
 	free(room.text);
-}
-
-static void take_number(const struct moment *m, const char *path, int64_t *out)
-{
-	int leaf = layout_find(m->layout, path);
-
-	if (leaf >= 0 && layout_leaf(m->layout, (size_t)leaf)->kind == VALUE_NUMBER)
-		*out = m->fields[leaf].n;
 }
 
 static void take_key(struct jvm_facts *f, const struct moment *m, bool is_environment)
@@ -71,12 +60,12 @@ void jvm_facts_take(struct jvm_facts *f, const struct moment *m)
 		take_text(m, "jvmVersion", f->version);
 		take_text(m, "jvmArguments", f->arguments);
 		take_text(m, "javaArguments", f->java_arguments);
-		take_number(m, "pid", &f->pid);
-		take_number(m, "jvmStartTime", &f->start_ms);
+		f->pid = moment_number(m, "pid", f->pid);
+		f->start_ms = moment_number(m, "jvmStartTime", f->start_ms);
 	} else if (!strcmp(type, "jdk.OSInformation")) {
 		take_text(m, "osVersion", f->os);
 	} else if (!strcmp(type, "jdk.CPUInformation")) {
-		take_number(m, "hwThreads", &f->n_threads);
+		f->n_threads = moment_number(m, "hwThreads", f->n_threads);
 	} else {
 		take_key(f, m, !strcmp(type, "jdk.InitialEnvironmentVariable"));
 	}

@@ -76,9 +76,4 @@ const struct java_thread *moment_thread(struct moment *m);
 int moment_time(struct moment_reader *r, const struct chunk *chunk, const struct event *e,
 		int64_t *time_ns);
 
-/* A value in nanoseconds, by the unit of its field: a length of time, or a time since 1970. */
-int64_t moment_ns(const struct chunk *chunk, const struct layout *l, size_t leaf, int64_t value);
-/* Is it "not known" or "for ever", which Java writes as its smallest and largest numbers? */
-bool moment_is_no_time(int64_t value);
-
 #endif

@@ -60,6 +60,9 @@ static bool is_copy(struct window *w, uint64_t at, const struct chunk_header *h,
 	uint8_t count;
 	size_t len;
 
+	/* Before its first flush a chunk has none, and async-profiler's have none at all. */
+	if (h->size == CHUNK_HEADER_LEN || chunk_header_is_open(h))
+		return false;
 	if (window_peek(w, at - 1, &count, 1, &len) || !len || count != CHUNK_HEADER_LEN)
 		return false;
 	*start = h->size > CHUNK_HEADER_LEN && h->size <= at + CHUNK_HEADER_LEN

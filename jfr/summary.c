@@ -6,10 +6,11 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "core/saturated.h"
 #include "core/array.h"
 #include "core/intern.h"
 #include "jfr/chunk.h"
-#include "jfr/layout.h"
+#include "jfr/moment_field.h"
 
 int summary_init(struct summary *s, const struct jvm_facts *facts)
 {
@@ -65,26 +66,6 @@ static void end(void *ctx, struct chunk *chunk, struct event_types *types)
 	summary_add(s, "jdk.Checkpoint", chunk->counts[1], chunk->sizes[1]);
 }
 
-static const char *text_of(const struct moment *m, const char *path)
-{
-	int leaf = layout_find(m->layout, path);
-	const struct jfr_leaf *l = leaf < 0 ? NULL : layout_leaf(m->layout, (size_t)leaf);
-
-	return l && l->kind == VALUE_CONSTANT
-		       ? names_text(m->chunk, l->field->type_id, m->fields[leaf].n)
-		       : "";
-}
-
-static int64_t time_of(const struct moment *m, const char *path)
-{
-	int leaf = layout_find(m->layout, path);
-
-	if (leaf < 0 || layout_leaf(m->layout, (size_t)leaf)->kind != VALUE_NUMBER ||
-	    moment_is_no_time(m->fields[leaf].n))
-		return 0;
-	return moment_ns(m->chunk, m->layout, (size_t)leaf, m->fields[leaf].n);
-}
-
 static struct gc_sum *gc_sum(struct summary *s, const char *name, const char *cause)
 {
 	struct gc_sum *g;
@@ -102,13 +83,6 @@ static struct gc_sum *gc_sum(struct summary *s, const char *name, const char *ca
 	return g;
 }
 
-static int64_t added(int64_t a, int64_t b)
-{
-	int64_t sum;
-
-	return __builtin_add_overflow(a, b, &sum) ? INT64_MAX : sum;
-}
-
 void summary_merge(struct summary *into, const struct summary *from)
 {
 	for (size_t i = 0; i < summary_n_types(from); i++) {
@@ -122,9 +96,9 @@ void summary_merge(struct summary *into, const struct summary *from)
 		struct gc_sum *g = gc_sum(into, more->name, more->cause);
 
 		g->count += more->count;
-		g->pause_ns = added(g->pause_ns, more->pause_ns);
+		g->pause_ns = add_saturated(g->pause_ns, more->pause_ns);
 		g->longest_ns = more->longest_ns > g->longest_ns ? more->longest_ns : g->longest_ns;
-		g->duration_ns = added(g->duration_ns, more->duration_ns);
+		g->duration_ns = add_saturated(g->duration_ns, more->duration_ns);
 	}
 	sums_merge(&into->sums, &from->sums);
 	into->err = into->err ? into->err : from->err;
@@ -142,13 +116,17 @@ static bool is_collection(const struct event_row *row)
 
 static void take_collection(struct summary *s, const struct moment *m)
 {
-	struct gc_sum *g = gc_sum(s, text_of(m, "name"), text_of(m, "cause"));
-	int64_t longest = time_of(m, "longestPause");
+	struct text_room name = { 0 }, cause = { 0 };
+	struct gc_sum *g =
+		gc_sum(s, moment_text(m, "name", &name), moment_text(m, "cause", &cause));
+	int64_t longest = moment_time_at(m, "longestPause");
 
 	g->count++;
-	g->pause_ns = added(g->pause_ns, time_of(m, "sumOfPauses"));
+	g->pause_ns = add_saturated(g->pause_ns, moment_time_at(m, "sumOfPauses"));
 	g->longest_ns = longest > g->longest_ns ? longest : g->longest_ns;
-	g->duration_ns = added(g->duration_ns, m->duration_ns > 0 ? m->duration_ns : 0);
+	g->duration_ns = add_saturated(g->duration_ns, m->duration_ns > 0 ? m->duration_ns : 0);
+	free(name.text);
+	free(cause.text);
 }
 
 static int take(void *ctx, struct moment *m)

@@ -6,9 +6,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "core/saturated.h"
 #include "jfr/chunk.h"
-#include "jfr/layout.h"
-#include "jfr/moment.h"
+#include "jfr/moment_field.h"
 
 static const struct {
 	const char *event;
@@ -30,45 +30,14 @@ bool sums_wants(const struct event_row *row)
 	return false;
 }
 
-static const struct jfr_leaf *leaf_at(const struct moment *m, const char *path, int *leaf)
-{
-	*leaf = layout_find(m->layout, path);
-	return *leaf < 0 ? NULL : layout_leaf(m->layout, (size_t)*leaf);
-}
-
-/* Until the room is used again. */
-static const char *text_at(const struct moment *m, const char *path, struct text_room *room)
-{
-	int i;
-	const struct jfr_leaf *leaf = leaf_at(m, path, &i);
-
-	if (leaf && leaf->kind == VALUE_CONSTANT)
-		return names_text(m->chunk, leaf->field->type_id, m->fields[i].n);
-	if (leaf && leaf->kind == VALUE_STRING)
-		return names_string(m->chunk, &m->fields[i].string, room);
-	return "";
-}
-
 #define MAX_LOAD 64 /* containers have measured more than all */
 
 /* A part of all CPUs; what is none is 0. */
 static double load_at(const struct moment *m, const char *path)
 {
-	int i;
-	const struct jfr_leaf *leaf = leaf_at(m, path, &i);
+	double load = moment_real(m, path);
 
-	if (!leaf || leaf->kind != VALUE_REAL ||
-	    !(m->fields[i].real > 0 && m->fields[i].real <= MAX_LOAD))
-		return 0;
-	return m->fields[i].real;
-}
-
-static bool is_off(const struct moment *m, const char *path)
-{
-	int i;
-	const struct jfr_leaf *leaf = leaf_at(m, path, &i);
-
-	return leaf && leaf->kind == VALUE_NUMBER && !m->fields[i].n;
+	return load > 0 && load <= MAX_LOAD ? load : 0;
 }
 
 static struct named_sum *find(struct sums *s, enum sum_kind kind, const char *name)
@@ -86,13 +55,6 @@ static struct named_sum *find(struct sums *s, enum sum_kind kind, const char *na
 	return added;
 }
 
-static int64_t added(int64_t a, int64_t b)
-{
-	int64_t sum;
-
-	return __builtin_add_overflow(a, b, &sum) ? INT64_MAX : sum;
-}
-
 #define LOAD_PARTS 0x1p24 /* in whole parts, so that sums do not depend on their order */
 
 static void add(struct named_sum *sum, const struct moment *m, int64_t n_cpus)
@@ -102,7 +64,7 @@ static void add(struct named_sum *sum, const struct moment *m, int64_t n_cpus)
 		(load_at(m, "user") + load_at(m, "system")) * (double)(n_cpus > 0 ? n_cpus : 1);
 
 	sum->count++;
-	sum->total_ns = added(sum->total_ns, ns);
+	sum->total_ns = add_saturated(sum->total_ns, ns);
 	sum->longest_ns = ns > sum->longest_ns ? ns : sum->longest_ns;
 	sum->load += nearbyint(load * LOAD_PARTS) / LOAD_PARTS;
 }
@@ -115,7 +77,7 @@ void sums_merge(struct sums *into, const struct sums *from)
 			struct named_sum *sum = find(into, (enum sum_kind)kind, more->name);
 
 			sum->count += more->count;
-			sum->total_ns = added(sum->total_ns, more->total_ns);
+			sum->total_ns = add_saturated(sum->total_ns, more->total_ns);
 			sum->longest_ns = more->longest_ns > sum->longest_ns ? more->longest_ns
 									     : sum->longest_ns;
 			sum->load += more->load;
@@ -135,7 +97,7 @@ static const char *name_of(struct moment *m, const char *path, struct text_room 
 	const struct java_thread *thread;
 
 	if (path)
-		return *path ? text_at(m, path, room) : "(reaching a safepoint)";
+		return *path ? moment_text(m, path, room) : "(reaching a safepoint)";
 	thread = moment_thread(m);
 	return thread ? thread->name : "(unknown)";
 }
@@ -148,7 +110,7 @@ void sums_take(struct sums *s, struct moment *m, int64_t n_cpus)
 	for (i = 0; strcmp(rows[i].event, m->row->name); i++)
 		;
 	/* Other operations run beside the program. */
-	if (rows[i].kind != SUM_SAFEPOINT || !is_off(m, "safepoint"))
+	if (rows[i].kind != SUM_SAFEPOINT || moment_number(m, "safepoint", 1))
 		add(find(s, rows[i].kind, name_of(m, rows[i].name, &room)), m, n_cpus);
 	free(room.text);
 }

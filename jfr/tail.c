@@ -3,14 +3,15 @@
 
 #include <errno.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "core/clock.h"
+#include "core/file_read.h"
 #include "core/hurry.h"
 #include "core/scoped.h"
+#include "jfr/places.h"
+#include "jfr/window.h"
 
 #define HEADER_TRIES 4
-#define SCAN_LEN (64 << 10)
 
 void tail_init(struct tail *t, int fd, uint64_t at)
 {
@@ -23,33 +24,16 @@ void tail_deinit(struct tail *t)
 	t->fd = -1;
 }
 
-static int read_at(int fd, uint64_t at, void *buf, size_t len, size_t *got)
-{
-	*got = 0;
-	while (*got < len) {
-		ssize_t n = pread(fd, (char *)buf + *got, len - *got, (off_t)(at + *got));
-
-		if (n < 0 && errno == EINTR)
-			continue;
-		if (n < 0)
-			return -errno;
-		if (!n)
-			break;
-		*got += (size_t)n;
-	}
-	return 0;
-}
-
 int tail_read_header(int fd, uint64_t at, struct chunk_header *h, const char **what)
 {
 	uint8_t bytes[2][CHUNK_HEADER_LEN];
 	size_t len[2];
 
 	for (int i = 0; i < HEADER_TRIES; i++) {
-		int err = read_at(fd, at, bytes[0], CHUNK_HEADER_LEN, &len[0]);
+		int err = file_read(fd, at, bytes[0], CHUNK_HEADER_LEN, &len[0]);
 
 		if (!err)
-			err = read_at(fd, at, bytes[1], CHUNK_HEADER_LEN, &len[1]);
+			err = file_read(fd, at, bytes[1], CHUNK_HEADER_LEN, &len[1]);
 		if (err)
 			return err;
 		if (len[0] != len[1] || memcmp(bytes[0], bytes[1], len[0]))
@@ -60,50 +44,6 @@ int tail_read_header(int fd, uint64_t at, struct chunk_header *h, const char **w
 	}
 	*what = "its header stays as it is only while it is written";
 	return -EAGAIN;
-}
-
-/* The copy lies at the end of what its flush committed, behind its length in one byte. */
-static bool is_copy(int fd, uint64_t at, const struct chunk_header *h, uint64_t start)
-{
-	uint8_t count;
-	size_t len;
-
-	return h->size == at + CHUNK_HEADER_LEN - start &&
-	       !read_at(fd, at - 1, &count, sizeof(count), &len) && len &&
-	       count == CHUNK_HEADER_LEN;
-}
-
-int tail_find_chunk(int fd, uint64_t start, uint64_t size, uint64_t *at)
-{
-	static const char magic[4] = { 'F', 'L', 'R', '\0' };
-	uint64_t from = start + 1;
-	char bytes[SCAN_LEN];
-
-	while (from < size && !hurry_is_on()) {
-		struct chunk_header h = { 0 };
-		const char *hit, *what;
-		size_t len;
-		int err = read_at(fd, from, bytes, sizeof(bytes), &len);
-
-		if (err)
-			return err;
-		if (len < CHUNK_HEADER_LEN)
-			break;
-		hit = (const char *)memmem(bytes, len, magic, sizeof(magic));
-		if (!hit) {
-			from += len - (sizeof(magic) - 1);
-			continue;
-		}
-		from += (uint64_t)(hit - bytes);
-		err = tail_read_header(fd, from, &h, &what);
-		if (err != -EBADMSG && !is_copy(fd, from, &h, start)) {
-			*at = from;
-			return err == -ENOTSUP || err == -EAGAIN ? 0 : err;
-		}
-		from++;
-	}
-	*at = size;
-	return hurry_is_on() ? -EINTR : 0;
 }
 
 static enum tail_phase fail(struct tail *t, int err, const char *what)
@@ -118,7 +58,7 @@ static int find_key(struct tail *t, uint64_t body)
 {
 	uint8_t bytes[FINGERPRINT_LEN];
 	size_t want = body < sizeof(bytes) ? (size_t)body : sizeof(bytes), len;
-	int err = read_at(t->fd, t->at + CHUNK_HEADER_LEN, bytes, want, &len);
+	int err = file_read(t->fd, t->at + CHUNK_HEADER_LEN, bytes, want, &len);
 
 	if (err || len < want)
 		return err ? err : -ENODATA;
@@ -147,12 +87,24 @@ static enum tail_phase offer(struct tail *t, struct piece piece)
 	return TAIL_HAS_PIECE;
 }
 
+static int next_chunk(const struct tail *t, uint64_t *next)
+{
+	struct window w;
+	int err = window_init(&w, t->fd);
+
+	if (err)
+		return err;
+	err = places_next_chunk(&w, t->size, t->at + 1, next);
+	window_deinit(&w);
+	return err ? err : hurry_is_on() ? -EINTR : 0;
+}
+
 /* Its writer died, or its bytes make no sense: up to the next chunk. */
 static enum tail_phase offer_rest(struct tail *t, bool has_header)
 {
 	const struct chunk_header *h = &t->header;
 	uint64_t next;
-	int err = tail_find_chunk(t->fd, t->at, t->size, &next);
+	int err = next_chunk(t, &next);
 	struct piece piece = { .is_last = true };
 
 	if (err)

@@ -72,8 +72,5 @@ void tail_next_chunk(struct tail *t);
 /* The header at an offset, as it was at one moment: read twice, and again while its JVM writes it.
    0; -EAGAIN: it is being written; else as chunk_header_parse() and pread(). */
 int tail_read_header(int fd, uint64_t at, struct chunk_header *h, const char **what);
-/* Where the next chunk begins behind the one at `start`; the file's size without. The copies of its
-   header that HotSpot writes with each flush are none. */
-int tail_find_chunk(int fd, uint64_t start, uint64_t size, uint64_t *at);
 
 #endif

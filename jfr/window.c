@@ -4,7 +4,8 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
+
+#include "core/file_read.h"
 
 int window_init(struct window *w, int fd)
 {
@@ -42,25 +43,6 @@ static int resize(struct window *w, size_t want)
 	return 0;
 }
 
-static int read_all(int fd, uint64_t at, uint8_t *buf, size_t len, size_t *got)
-{
-	size_t done = 0;
-
-	while (done < len) {
-		ssize_t n = pread(fd, buf + done, len - done, (off_t)(at + done));
-
-		if (n < 0 && errno == EINTR)
-			continue;
-		if (n < 0)
-			return -errno;
-		if (!n)
-			break;
-		done += (size_t)n;
-	}
-	*got = done;
-	return 0;
-}
-
 int window_read(struct window *w, uint64_t at, size_t want, const uint8_t **bytes, size_t *len)
 {
 	size_t skip;
@@ -79,7 +61,7 @@ int window_read(struct window *w, uint64_t at, size_t want, const uint8_t **byte
 		return err;
 	w->at = at;
 	w->len = 0;
-	err = read_all(w->fd, at, w->bytes, w->cap, &w->len);
+	err = file_read(w->fd, at, w->bytes, w->cap, &w->len);
 	if (err)
 		return err;
 	*bytes = w->bytes;
@@ -96,7 +78,7 @@ int window_peek(struct window *w, uint64_t at, void *buf, size_t len, size_t *go
 		*got = len;
 		return 0;
 	}
-	return read_all(w->fd, at, buf, len, got);
+	return file_read(w->fd, at, buf, len, got);
 }
 
 void window_forget(struct window *w)

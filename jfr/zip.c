@@ -4,8 +4,8 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
+#include "core/file_read.h"
 #include "core/hurry.h"
 #include "core/reader.h"
 
@@ -70,17 +70,9 @@ void zip_ended(struct zip *z, uint64_t offset)
 /* Up to len bytes, fewer only at the file's end or where it cannot be read. */
 static size_t read_at(int fd, void *out, size_t len, uint64_t at)
 {
-	size_t n = 0;
+	size_t n;
 
-	while (n < len) {
-		ssize_t some = pread(fd, (char *)out + n, len - n, (off_t)(at + n));
-
-		if (some < 0 && errno == EINTR && !hurry_is_on())
-			continue;
-		if (some <= 0)
-			break;
-		n += (size_t)some;
-	}
+	file_read(fd, at, out, len, &n);
 	return n;
 }
 

@@ -19,24 +19,7 @@
 #include "cmd/jfr_batch.h"
 #include "core/log.h"
 #include "jfr/identity.h"
-
-static char dir[64];
-
-static int enter_dir(void **state)
-{
-	(void)state;
-	strcpy(dir, "/tmp/weft-batch-XXXXXX");
-	return mkdtemp(dir) ? chdir(dir) : -1;
-}
-
-static int remove_dir(void **state)
-{
-	char command[128];
-
-	(void)state;
-	snprintf(command, sizeof(command), "cd / && rm -rf %s", dir);
-	return system(command) || chdir("/");
-}
+#include "tests/unit/own_folder.h"
 
 static bool is_stopped(void)
 {
@@ -227,19 +210,17 @@ static void a_place_that_is_none_is_said(void **state)
 	assert_null(batch_place_open("file", ".json", is_stopped));
 }
 
-#define OWN_DIR(test) cmocka_unit_test_setup_teardown(test, enter_dir, remove_dir)
-
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		OWN_DIR(a_batch_appears_when_it_ends),
-		OWN_DIR(several_appear_together),
-		OWN_DIR(one_of_the_same_name_takes_its_place),
-		OWN_DIR(what_is_abandoned_leaves_nothing),
-		OWN_DIR(a_full_disk_leaves_nothing),
-		OWN_DIR(a_pipe_that_nobody_reads_does_not_keep_it),
-		OWN_DIR(names_are_those_of_the_chunk_and_the_offset),
-		OWN_DIR(a_place_that_is_none_is_said),
+		IN_OWN_FOLDER(a_batch_appears_when_it_ends),
+		IN_OWN_FOLDER(several_appear_together),
+		IN_OWN_FOLDER(one_of_the_same_name_takes_its_place),
+		IN_OWN_FOLDER(what_is_abandoned_leaves_nothing),
+		IN_OWN_FOLDER(a_full_disk_leaves_nothing),
+		IN_OWN_FOLDER(a_pipe_that_nobody_reads_does_not_keep_it),
+		IN_OWN_FOLDER(names_are_those_of_the_chunk_and_the_offset),
+		IN_OWN_FOLDER(a_place_that_is_none_is_said),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -20,24 +20,7 @@
 #include <sqlite3.h>
 
 #include "jfr/ledger.h"
-
-static char dir[64];
-
-static int enter_dir(void **state)
-{
-	(void)state;
-	strcpy(dir, "/tmp/weft-ledger-XXXXXX");
-	return mkdtemp(dir) ? chdir(dir) : -1;
-}
-
-static int remove_dir(void **state)
-{
-	char command[128];
-
-	(void)state;
-	snprintf(command, sizeof(command), "cd / && rm -rf %s", dir);
-	return system(command) || chdir("/");
-}
+#include "tests/unit/own_folder.h"
 
 static struct ledger *open_ledger(void)
 {
@@ -401,25 +384,23 @@ static void old_rows_go_but_what_still_grows_stays(void **state)
 	ledger_close(l);
 }
 
-#define OWN_DIR(test) cmocka_unit_test_setup_teardown(test, enter_dir, remove_dir)
-
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		OWN_DIR(rows_are_there_after_it_was_closed),
-		OWN_DIR(another_chunk_of_the_same_nanosecond_is_another),
-		OWN_DIR(what_is_rolled_back_was_never_there),
-		OWN_DIR(a_second_one_is_refused_until_the_first_ends),
-		OWN_DIR(what_is_no_ledger_stays_as_it_is),
-		OWN_DIR(another_programs_database_stays_as_it_is),
-		OWN_DIR(one_of_a_newer_weft_is_refused),
-		OWN_DIR(a_missing_table_is_damage),
-		OWN_DIR(survives_damage),
-		OWN_DIR(a_killed_one_has_all_that_was_committed),
-		OWN_DIR(a_full_disk_is_said_and_costs_nothing_that_was_there),
-		OWN_DIR(a_root_is_known_once_it_was_added),
-		OWN_DIR(losses_add_up),
-		OWN_DIR(old_rows_go_but_what_still_grows_stays),
+		IN_OWN_FOLDER(rows_are_there_after_it_was_closed),
+		IN_OWN_FOLDER(another_chunk_of_the_same_nanosecond_is_another),
+		IN_OWN_FOLDER(what_is_rolled_back_was_never_there),
+		IN_OWN_FOLDER(a_second_one_is_refused_until_the_first_ends),
+		IN_OWN_FOLDER(what_is_no_ledger_stays_as_it_is),
+		IN_OWN_FOLDER(another_programs_database_stays_as_it_is),
+		IN_OWN_FOLDER(one_of_a_newer_weft_is_refused),
+		IN_OWN_FOLDER(a_missing_table_is_damage),
+		IN_OWN_FOLDER(survives_damage),
+		IN_OWN_FOLDER(a_killed_one_has_all_that_was_committed),
+		IN_OWN_FOLDER(a_full_disk_is_said_and_costs_nothing_that_was_there),
+		IN_OWN_FOLDER(a_root_is_known_once_it_was_added),
+		IN_OWN_FOLDER(losses_add_up),
+		IN_OWN_FOLDER(old_rows_go_but_what_still_grows_stays),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -15,25 +15,7 @@
 #include <unistd.h>
 
 #include "exporter/replacement.h"
-
-static char dir[64];
-
-/* Every test is at home in a folder of its own. */
-static int enter_dir(void **state)
-{
-	(void)state;
-	strcpy(dir, "/tmp/weft-replacement-XXXXXX");
-	return mkdtemp(dir) ? chdir(dir) : -1;
-}
-
-static int remove_dir(void **state)
-{
-	char command[128];
-
-	(void)state;
-	snprintf(command, sizeof(command), "cd / && rm -rf %s", dir);
-	return system(command) || chdir("/");
-}
+#include "tests/unit/own_folder.h"
 
 static int replace(const char *path)
 {
@@ -119,14 +101,12 @@ static void link_to_nothing_that_cannot_be_followed_is_an_error(void **state)
 	}
 }
 
-#define IN_DIR(test) cmocka_unit_test_setup_teardown(test, enter_dir, remove_dir)
-
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		IN_DIR(link_keeps_pointing_at_the_file),
-		IN_DIR(link_to_nothing_yet_leads_to_the_new_file),
-		IN_DIR(link_to_nothing_that_cannot_be_followed_is_an_error),
+		IN_OWN_FOLDER(link_keeps_pointing_at_the_file),
+		IN_OWN_FOLDER(link_to_nothing_yet_leads_to_the_new_file),
+		IN_OWN_FOLDER(link_to_nothing_that_cannot_be_followed_is_an_error),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,0 +1,35 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "jfr/moment_field.h"
+
+#include "jfr/chunk.h"
+#include "jfr/place.h"
+
+int64_t moment_number(const struct moment *m, const char *path, int64_t otherwise)
+{
+	struct place p = place_find(m->layout, path);
+
+	return p.leaf >= 0 && p.kind == VALUE_NUMBER ? m->fields[p.leaf].n : otherwise;
+}
+
+double moment_real(const struct moment *m, const char *path)
+{
+	struct place p = place_find(m->layout, path);
+
+	return p.leaf >= 0 && p.kind == VALUE_REAL ? m->fields[p.leaf].real : 0;
+}
+
+int64_t moment_time_at(const struct moment *m, const char *path)
+{
+	struct place p = place_find(m->layout, path);
+
+	return place_ns(&p, m->fields, m->chunk, 0);
+}
+
+const char *moment_text(const struct moment *m, const char *path, struct text_room *room)
+{
+	struct place p = place_find(m->layout, path);
+
+	if (p.leaf >= 0 && p.kind == VALUE_STRING)
+		return names_string(m->chunk, &m->fields[p.leaf].string, room);
+	return place_refers(&p) ? names_text(m->chunk, p.type, m->fields[p.leaf].n) : "";
+}

@@ -1,0 +1,48 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Where an event type has a field, and what it holds: looked up once, not for each event. */
+#ifndef JFR_PLACE_H
+#define JFR_PLACE_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "jfr/layout.h"
+#include "jfr/metadata.h"
+
+struct chunk;
+
+struct place {
+	int leaf; /* -1: there is none */
+	enum jfr_value_kind kind;
+	enum jfr_unit unit;
+	uint64_t type; /* of a constant */
+};
+
+struct place place_find(const struct layout *l, const char *name); /* NULL: no field */
+/* The first that is there, of names that end with NULL. */
+struct place place_find_first(const struct layout *l, const char *const *names);
+
+/* Is it a constant's key? */
+static inline bool place_refers(const struct place *p)
+{
+	return p->leaf >= 0 && p->kind == VALUE_CONSTANT;
+}
+
+/* The key; 0 when it is none. */
+static inline int64_t place_key(const struct place *p, const struct jfr_value *values)
+{
+	return place_refers(p) ? values[p->leaf].n : 0;
+}
+
+/* As a number; 0 when there is none. */
+int64_t place_number(const struct place *p, const struct jfr_value *values);
+/* In nanoseconds, a length or a time since 1970; `none` when there is none. */
+int64_t place_ns(const struct place *p, const struct jfr_value *values, const struct chunk *chunk,
+		 int64_t none);
+
+/* A value in nanoseconds, by its unit. */
+int64_t value_ns(const struct chunk *chunk, enum jfr_unit unit, int64_t value);
+/* Is it "not known" or "for ever", which Java writes as its smallest and largest numbers? */
+bool value_is_no_time(int64_t value);
+
+#endif

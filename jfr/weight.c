@@ -1,0 +1,168 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "jfr/weight.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "core/saturated.h"
+#include "jfr/moment.h"
+#include "jfr/settings.h"
+
+#define DEFAULT_EXECUTION_NS 20000000 /* of HotSpot, when a recording does not say */
+#define DEFAULT_INTERVAL_NS 10000000  /* of async-profiler's cpu */
+#define DEFAULT_WALL_NS 50000000      /* and of its wall */
+
+struct weight_places weight_places(const struct layout *l, const struct event_row *row)
+{
+	return (struct weight_places){
+		.weight = place_find(l, row->weight),
+		.scale = place_find(l, "weight"),
+		.bytes = place_find(l, row->bytes),
+		.samples = place_find(l, "samples"),
+		.time_span = place_find(l, "timeSpan"),
+		.failed = place_find(l, "failed"),
+	};
+}
+
+static void worth(struct moment *m, enum event_column column, int64_t value)
+{
+	m->is_sample = true;
+	m->column = column;
+	m->values[COLUMN_SAMPLES] = 1;
+	m->values[column] = value;
+	m->used = 1u << COLUMN_SAMPLES | 1u << column;
+}
+
+static int64_t first_of(int64_t a, int64_t b)
+{
+	return a > 0 ? a : b;
+}
+
+/* HotSpot's and async-profiler's samples have the same name. */
+static void weigh_execution(struct moment *m, const struct settings *s)
+{
+	bool is_default = false;
+
+	if (s->is_async_profiler) {
+		moment_name(m);
+		is_default = !*m->state || !strcmp(m->state, "DEFAULT");
+	}
+	if (!s->is_async_profiler)
+		worth(m, s->has_cpu_time ? COLUMN_CPU_EXEC : COLUMN_CPU,
+		      first_of(s->execution_ns, DEFAULT_EXECUTION_NS));
+	else if (s->is_wall || !is_default)
+		worth(m, COLUMN_WALL,
+		      first_of(s->wall_ns, first_of(s->interval_ns, DEFAULT_WALL_NS)));
+	else if (s->is_counter)
+		worth(m, COLUMN_EVENTS, 1);
+	else
+		worth(m, COLUMN_CPU, first_of(s->interval_ns, DEFAULT_INTERVAL_NS));
+}
+
+static void weigh_lost(const struct weight_places *w, struct moment *m, const struct settings *s)
+{
+	int64_t n = place_number(&w->weight, m->fields);
+
+	worth(m, COLUMN_CPU, mul_saturated(n, first_of(s->cpu_time_ns, DEFAULT_INTERVAL_NS)));
+	m->values[COLUMN_SAMPLES] = n;
+	m->mark = "[lost]";
+}
+
+static void weigh_wall(const struct weight_places *w, struct moment *m, const struct settings *s)
+{
+	int64_t n = first_of(place_number(&w->samples, m->fields), 1);
+	int64_t span = place_ns(&w->time_span, m->fields, m->chunk, 0);
+
+	worth(m, COLUMN_WALL,
+	      first_of(span, mul_saturated(n, first_of(s->wall_ns, first_of(s->interval_ns,
+									    DEFAULT_WALL_NS)))));
+	m->values[COLUMN_SAMPLES] = n;
+}
+
+/* Objects and bytes. */
+static void weigh_objects(struct moment *m, int64_t n, int64_t bytes)
+{
+	worth(m, m->row->column, n);
+	m->column = m->row->column + 1;
+	m->values[m->column] = bytes;
+	m->used |= 1u << m->column;
+}
+
+static void weigh_scaled(const struct weight_places *w, struct moment *m)
+{
+	const struct place *p = &w->scale;
+	double weight = p->leaf < 0		? 1
+			: p->kind == VALUE_REAL ? m->fields[p->leaf].real
+						: (double)place_number(p, m->fields);
+	double bytes = weight * (double)place_number(&w->weight, m->fields);
+
+	if (weight >= 0 && bytes >= 0 && weight < 9e18 && bytes < 9e18)
+		weigh_objects(m, llround(weight), llround(bytes));
+}
+
+static void weigh_duration(const struct weight_places *w, struct moment *m,
+			   enum event_column column)
+{
+	worth(m, column, m->duration_ns > 0 ? m->duration_ns : 0);
+	if (w->bytes.leaf < 0)
+		return;
+	m->values[COLUMN_IO_SPACE] = first_of(place_number(&w->bytes, m->fields), 0);
+	m->used |= 1u << COLUMN_IO_SPACE;
+}
+
+void weigh(const struct weight_places *w, struct moment *m, const struct settings *s)
+{
+	switch (m->row->rule) {
+	case RULE_NONE:
+		break;
+	case RULE_EXECUTION:
+		weigh_execution(m, s);
+		break;
+	case RULE_NATIVE:
+		worth(m, COLUMN_NATIVE, first_of(s->native_ns, DEFAULT_EXECUTION_NS));
+		break;
+	case RULE_CPU_TIME:
+		worth(m, COLUMN_CPU, place_ns(&w->weight, m->fields, m->chunk, 0));
+		if (place_number(&w->failed, m->fields) && !m->refs.stack)
+			m->mark = "[failed]";
+		break;
+	case RULE_CPU_LOST:
+		weigh_lost(w, m, s);
+		break;
+	case RULE_WALL:
+		weigh_wall(w, m, s);
+		break;
+	case RULE_DURATION:
+		weigh_duration(w, m, m->row->column);
+		break;
+	case RULE_PARK:
+		weigh_duration(w, m, m->refs.class ? COLUMN_LOCK : COLUMN_PARK);
+		break;
+	case RULE_COUNT:
+		worth(m, m->row->column, 1);
+		break;
+	case RULE_TLAB:
+		if (!s->has_allocation_sample)
+			weigh_objects(m, 1, first_of(place_number(&w->weight, m->fields), 0));
+		break;
+	case RULE_BYTES:
+		if (w->weight.leaf < 0) /* of old objects before JDK 25 */
+			worth(m, m->row->column, 1);
+		else
+			weigh_objects(m, 1, first_of(place_number(&w->weight, m->fields), 0));
+		break;
+	case RULE_SCALED:
+		weigh_scaled(w, m);
+		break;
+	case RULE_DATADOG_CPU:
+		worth(m, COLUMN_CPU,
+		      mul_saturated(first_of(place_number(&w->weight, m->fields), 1),
+				    first_of(s->datadog_cpu_ns, DEFAULT_INTERVAL_NS)));
+		break;
+	case RULE_DATADOG_WALL:
+		worth(m, COLUMN_WALL,
+		      mul_saturated(first_of(place_number(&w->weight, m->fields), 1),
+				    first_of(s->datadog_wall_ns, DEFAULT_WALL_NS)));
+		break;
+	}
+}

@@ -1,0 +1,21 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What an event is worth: the values that it adds to a profile, by the rule of its row. */
+#ifndef JFR_WEIGHT_H
+#define JFR_WEIGHT_H
+
+#include "jfr/place.h"
+
+struct event_row;
+struct moment;
+struct settings;
+
+/* Which of an event's fields say it. */
+struct weight_places {
+	struct place weight, scale, bytes, samples, time_span, failed;
+};
+
+struct weight_places weight_places(const struct layout *l, const struct event_row *row);
+/* Of a moment that is read but for what it is worth. */
+void weigh(const struct weight_places *w, struct moment *m, const struct settings *s);
+
+#endif
