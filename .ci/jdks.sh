@@ -9,35 +9,11 @@ set -eu
 cd "$(dirname "$0")/.."
 . tests/jfr/jdks.sh
 folder=${XDG_CACHE_HOME:-$HOME/.cache}/weft/jdks
-keyring=/usr/share/keyrings/debian-archive-keyring.gpg
-# Where this system has its packages from.
-mirror=$(cat /etc/apt/sources.list /etc/apt/sources.list.d/* 2>/dev/null | grep -v '^ *#' |
-	grep -oE '[a-z+]+://[^ ]*/debian/?( |$)' | head -n 1 || :)
-if [ -z "$mirror" ] || [ ! -f $keyring ]; then
+. .ci/branch.sh
+if ! has_branches; then
 	echo "jdks: not Debian: install other JDKs yourself, or test without them" >&2
 	exit 0
 fi
-
-work=
-trap '[ -z "$work" ] || rm -rf "$work"' EXIT
-
-# Lists and packages of one branch, for no system: nothing is installed there.
-open_branch() {
-	[ -z "$work" ] || rm -rf "$work"
-	work=$(mktemp -d)
-	mkdir -p "$work/lists/partial" "$work/archives/partial" "$work/none"
-	: >"$work/status"
-	echo "deb [signed-by=$keyring] $mirror $1 main" >"$work/sources"
-	cat >"$work/apt.conf" <<-CONF
-		Dir::State "$work"; Dir::State::Lists "$work/lists"; Dir::State::status "$work/status";
-		Dir::Cache "$work"; Dir::Cache::Archives "$work/archives";
-		Dir::Etc::sourcelist "$work/sources"; Dir::Etc::sourceparts "$work/none";
-		Dir::Etc::preferencesparts "$work/none"; Acquire::Languages "none";
-		Acquire::Check-Valid-Until "false"; APT::Sandbox::User "root";
-	CONF
-	export APT_CONFIG="$work/apt.conf"
-	apt-get update -qq
-}
 
 # What the package links to below /etc is beside it.
 point_inside() {
@@ -64,16 +40,7 @@ unpack() {
 	root=$folder/$version
 	package=openjdk-$version-jdk-headless
 	apt-cache show "$package" >/dev/null 2>&1 || return 1
-	rm -f "$work"/archives/*.deb
-	apt-get install -d -y -qq --no-install-recommends "$package" >/dev/null
-	rm -rf "$root"
-	mkdir -p "$root/usr/lib" "$root/usr/lib64" "$root/usr/bin" "$root/usr/sbin"
-	for name in lib lib64 bin sbin; do
-		ln -s "usr/$name" "$root/$name"
-	done
-	for archive in "$work"/archives/*.deb; do
-		dpkg -x "$archive" "$root"
-	done
+	unpack_packages "$root" "$package"
 	point_inside "$root"
 	home=$(find "$root/usr/lib/jvm" -maxdepth 1 -type d -name "java-*-openjdk-*" | head -n 1)
 	if ! "$home/bin/java" -version >/dev/null 2>&1; then

@@ -6,34 +6,21 @@
 set -eu
 suite=$1 folder=$2
 [ ! -s "$folder/vmlinuz" ] || exit 0
-keyring=/usr/share/keyrings/debian-archive-keyring.gpg
+. "$(dirname "$0")/../../.ci/branch.sh"
 archive=debian
 case $suite in *-security) archive=debian-security ;; esac
-mirror=$(cat /etc/apt/sources.list /etc/apt/sources.list.d/* 2>/dev/null | grep -v '^ *#' |
-	grep -oE "[a-z+]+://[^ ]*/$archive/?( |\$)" | head -n 1 || :)
-if [ -z "$mirror" ] || [ ! -f $keyring ]; then
+if ! has_branches $archive; then
 	echo "this system has no packages of $archive"
 	exit 1
 fi
-
-work=$(mktemp -d)
-trap 'rm -rf "$work"' EXIT
-mkdir -p "$work/lists/partial" "$work/archives/partial" "$work/none"
-: >"$work/status"
-echo "deb [signed-by=$keyring] $mirror $suite main" >"$work/sources"
-cat >"$work/apt.conf" <<-CONF
-	Dir::State "$work"; Dir::State::Lists "$work/lists"; Dir::State::status "$work/status";
-	Dir::Cache "$work"; Dir::Cache::Archives "$work/archives";
-	Dir::Etc::sourcelist "$work/sources"; Dir::Etc::sourceparts "$work/none";
-	Dir::Etc::preferencesparts "$work/none"; Acquire::Languages "none";
-	Acquire::Check-Valid-Until "false"; APT::Sandbox::User "root"; APT::Architecture "amd64";
-CONF
-export APT_CONFIG="$work/apt.conf"
-cd "$work"
-if ! apt-get update -qq >"$work/log" 2>&1; then
-	echo "cannot be fetched: $(tail -n 1 "$work/log")"
+log=$(mktemp)
+open_branch "$suite" amd64 >"$log" 2>&1 || failed=$(tail -n 1 "$log")
+rm -f "$log"
+if [ -n "${failed:-}" ]; then
+	echo "cannot be fetched: $failed"
 	exit 1
 fi
+cd "$work"
 
 # The newest dependency of a package of this name, without its version.
 needed_by() {
