@@ -75,7 +75,7 @@ take() {
 	rm -f "$work/$1".*
 }
 
-# Programs that only compute run two at a time, those that sample or look at the machine alone.
+# Programs that only compute run first, two at a time, those that sample or look at the machine alone.
 only_computes() {
 	case $1 in
 	*/tests/unit/* | tests/lint.sh | tests/cli/jfr_* | tests/python/lines_test.sh |\
@@ -98,21 +98,23 @@ take_ended() {
 n=0
 for program in "$@"; do
 	n=$((n + 1))
-	if only_computes "$program"; then
-		(run_one "$program" $n >"$work/$n.said"; : >"$work/$n.ended") &
-		running="$running $n"
-		while [ "$(wc -w <<<"$running")" -ge 2 ]; do
-			wait -n
-			take_ended
-		done
-		continue
-	fi
-	wait
-	take_ended
-	run_one "$program" $n >"$work/$n.said"
-	take $n
+	only_computes "$program" || continue
+	(run_one "$program" $n >"$work/$n.said"; : >"$work/$n.ended") &
+	running="$running $n"
+	while [ "$(wc -w <<<"$running")" -ge 2 ]; do
+		wait -n
+		take_ended
+	done
 done
 wait
 take_ended
+
+n=0
+for program in "$@"; do
+	n=$((n + 1))
+	! only_computes "$program" || continue
+	run_one "$program" $n >"$work/$n.said"
+	take $n
+done
 echo "$passed passed, $failed failed, $skipped skipped"
 [ $failed = 0 ]
