@@ -16,6 +16,7 @@
 #include "core/log.h"
 #include "core/reader.h"
 #include "core/scoped.h"
+#include "core/text.h"
 #include "symbolizer/debuginfod.h"
 
 #define PIECE_LEN (1u << 22)		   /* of what is summed up: a millisecond or two */
@@ -214,15 +215,17 @@ static int try_link(const struct debug_search *search, const struct elf_file *el
 	return -ENOENT;
 }
 
-static int try_debuginfod(const struct debug_search *search, const struct wanted *want,
-			  struct debug_file *out)
+static int try_debuginfod(const struct debug_search *search, const char *name,
+			  const struct wanted *want, struct debug_file *out)
 {
 	SCOPED(close) int fd = -1;
 	SCOPED(free) char *path = NULL;
+	char safe[256];
 
 	if (!search->debuginfod || !*search->debuginfod || !want->build_id_len)
 		return -ENOENT;
-	fd = debuginfod_fetch(want->build_id, want->build_id_len, &path);
+	fd = debuginfod_fetch(text_safe(path_basename(name), safe, sizeof(safe)), want->build_id,
+			      want->build_id_len, &path);
 	if (fd == -ETIMEDOUT || fd == -ENOTSUP) {
 		log_info("debuginfod is not asked again: %s",
 			 fd == -ETIMEDOUT ? "it took too long" : "libdebuginfod is not installed");
@@ -241,7 +244,7 @@ int debug_file_find(const struct debug_search *search, const struct elf_file *el
 	if (err == -ENOENT)
 		err = try_link(search, elf, path, &want_linked, out);
 	if (err == -ENOENT)
-		err = try_debuginfod(search, &want, out);
+		err = try_debuginfod(search, path, &want, out);
 	return err;
 }
 

@@ -5,12 +5,17 @@
 #include <elfutils/debuginfod.h>
 #include <errno.h>
 #include <stdbool.h>
+#include <stdlib.h>
 #include <time.h>
 
 #include "core/hurry.h"
+#include "core/log.h"
 
 #define DEBUGINFOD_LIBRARY "libdebuginfod.so.1"
-#define DEBUGINFOD_SECONDS 10
+#define PATIENCE_S 10	 /* without anything that comes; DEBUGINFOD_TIMEOUT is another */
+#define MAX_PATIENCE_S 3600
+#define SILENCE_S 2	 /* then people are told what they wait for */
+#define MIN_PROGRESS 4096 /* bytes; before they come, the library counts its rounds instead */
 
 static struct {
 	bool is_tried, is_loaded;
@@ -21,7 +26,13 @@ static struct {
 			      char **path);
 } library;
 
-static time_t deadline; /* of the request under way */
+/* The request under way. */
+static struct {
+	const char *name; /* of the file it is for */
+	time_t begun, patience, deadline;
+	long n_bytes;
+	bool is_told;
+} request;
 
 static bool load(void)
 {
@@ -50,15 +61,31 @@ static time_t now_s(void)
 	return now.tv_sec;
 }
 
-static int give_up_late(debuginfod_client *client, long a, long b)
+static time_t patience(void)
 {
-	(void)client;
-	(void)a;
-	(void)b;
-	return now_s() >= deadline || hurry_is_on();
+	const char *asked = getenv("DEBUGINFOD_TIMEOUT");
+	long s = asked ? strtol(asked, NULL, 10) : 0;
+
+	return s > 0 && s <= MAX_PATIENCE_S ? s : PATIENCE_S;
 }
 
-int debuginfod_fetch(const uint8_t *build_id, size_t len, char **path)
+/* Called while it waits and while bytes come; anything but 0 ends the request. */
+static int watch_progress(debuginfod_client *client, long n_bytes, long n_all)
+{
+	(void)client;
+	if (n_bytes - request.n_bytes >= MIN_PROGRESS) {
+		request.n_bytes = n_bytes;
+		request.deadline = now_s() + request.patience;
+		if (!request.is_told && now_s() >= request.begun + SILENCE_S) {
+			request.is_told = true;
+			log_info("fetching the debug file of %s (%.0f MB)", request.name,
+				 (double)(n_all > n_bytes ? n_all : n_bytes) / 1e6);
+		}
+	}
+	return now_s() >= request.deadline || hurry_is_on();
+}
+
+int debuginfod_fetch(const char *name, const uint8_t *build_id, size_t len, char **path)
 {
 	debuginfod_client *client;
 	int fd;
@@ -68,11 +95,16 @@ int debuginfod_fetch(const uint8_t *build_id, size_t len, char **path)
 	client = library.begin();
 	if (!client)
 		return -ENOENT;
-	deadline = now_s() + DEBUGINFOD_SECONDS;
-	library.set_progressfn(client, give_up_late);
+	request.name = name;
+	request.begun = now_s();
+	request.patience = patience();
+	request.deadline = request.begun + request.patience;
+	request.n_bytes = 0;
+	request.is_told = false;
+	library.set_progressfn(client, watch_progress);
 	fd = library.find_debuginfo(client, build_id, (int)len, path);
 	library.end(client);
 	if (fd >= 0)
 		return fd;
-	return now_s() >= deadline ? -ETIMEDOUT : -ENOENT;
+	return now_s() >= request.deadline ? -ETIMEDOUT : -ENOENT;
 }

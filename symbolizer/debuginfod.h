@@ -9,8 +9,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* An open file, its *path to be freed by the caller; -ENOENT nobody has it, -ETIMEDOUT it took too
-   long, -ENOTSUP the library is not installed. */
-int debuginfod_fetch(const uint8_t *build_id, size_t len, char **path);
+/* An open file, its *path to be freed by the caller; -ENOENT nobody has it, -ETIMEDOUT nothing came
+   for some seconds, -ENOTSUP the library is not installed. The name is for people. */
+int debuginfod_fetch(const char *name, const uint8_t *build_id, size_t len, char **path);
 
 #endif

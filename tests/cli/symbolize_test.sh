@@ -30,6 +30,66 @@ claim "with debug files its functions are named" $?
 [ "$("$weft" report "$work/raw.pb.gz" | sed -n 2p)" = "$(sed -n 2p "$work/out")" ]
 claim "samples and accounting stay the same" $?
 
+
+# Servers of debuginfod: one that has the file, one that takes its time for it, one that never answers.
+cat >"$work/server.py" <<'PY'
+import http.server, sys, time
+kind, build_id, path = sys.argv[1:]
+class Handler(http.server.BaseHTTPRequestHandler):
+    def do_GET(self):
+        if kind == "silent":
+            time.sleep(30)
+            return
+        if self.path != "/buildid/%s/debuginfo" % build_id:
+            return self.send_error(404)
+        with open(path, "rb") as f:
+            body = f.read()
+        body += bytes(2000000)
+        self.send_response(200)
+        self.send_header("Content-Length", str(len(body)))
+        self.end_headers()
+        for at in range(0, len(body), 100000):
+            self.wfile.write(body[at:at + 100000])
+            time.sleep(0.2 if kind == "slow" else 0)
+    def log_message(self, *_):
+        pass
+server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), Handler)
+print(server.server_port, flush=True)
+server.serve_forever()
+PY
+
+# serve KIND: a server, and weft's environment for it
+serve() {
+	[ -z "${server:-}" ] || { kill "$server"; wait "$server"; } 2>/dev/null
+	coproc SERVER { exec python3 "$work/server.py" "$1" "$id" "$debug/${id:2}.debug"; }
+	server=$SERVER_PID
+	read -r port <&"${SERVER[0]}"
+	rm -rf "$work/cache"
+	export DEBUGINFOD_URLS=http://127.0.0.1:$port DEBUGINFOD_CACHE_PATH=$work/cache DEBUGINFOD_TIMEOUT=2
+}
+
+if command -v python3 >/dev/null; then
+	serve honest
+	run symbolize "$work/raw.pb.gz" -o "$work/fetched.pb.gz" --debuginfod
+	[ $status = 0 ] && "$weft" report "$work/fetched.pb.gz" | grep -q hidden_work
+	claim "a debuginfod server has the names" $?
+	run symbolize "$work/raw.pb.gz" -o "$work/unasked.pb.gz"
+	[ $status = 0 ] && says err "named 0 of"
+	claim "no server is asked without --debuginfod" $?
+	serve slow
+	run symbolize "$work/raw.pb.gz" -o "$work/fetched.pb.gz" --debuginfod
+	[ $status = 0 ] && says err "fetching the debug file of" && "$weft" report "$work/fetched.pb.gz" | grep -q hidden_work
+	claim "a file that takes longer than the patience for a silent server comes, and it is said" $?
+	serve silent
+	run symbolize "$work/raw.pb.gz" -o "$work/silent.pb.gz" --debuginfod
+	[ $status = 0 ] && says err "it took too long" && says err "named 0 of"
+	claim "a server that never answers is given up once, and that is said" $?
+	kill "$server"
+	unset DEBUGINFOD_URLS DEBUGINFOD_CACHE_PATH DEBUGINFOD_TIMEOUT
+else
+	skip "servers of debuginfod" "no python3 here"
+fi
+
 rm "$work/quiet"
 run symbolize "$work/raw.pb.gz" -o "$work/later.pb.gz" --debug-dir "$work/debug"
 [ $status = 0 ] && "$weft" report "$work/later.pb.gz" | grep -q hidden_work
