@@ -12,9 +12,9 @@
 #include "core/log.h"
 
 #define DEBUGINFOD_LIBRARY "libdebuginfod.so.1"
-#define PATIENCE_S 10	 /* without anything that comes; DEBUGINFOD_TIMEOUT is another */
+#define PATIENCE_S 10 /* without anything that comes; DEBUGINFOD_TIMEOUT is another */
 #define MAX_PATIENCE_S 3600
-#define SILENCE_S 2	 /* then people are told what they wait for */
+#define SILENCE_S 2	  /* then people are told what they wait for */
 #define MIN_PROGRESS 4096 /* bytes; before they come, the library counts its rounds instead */
 
 static struct {
