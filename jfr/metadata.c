@@ -7,13 +7,11 @@
 
 #include "core/arena.h"
 #include "core/array.h"
-#include "core/scoped.h"
+#include "jfr/element.h"
 #include "jfr/wire.h"
 
 #define MAX_DEPTH 16	  /* of elements; writers need five */
-#define MAX_ATTRIBUTES 64 /* of one element that are looked at; writers have up to five */
 #define MAX_LEN (8 << 20) /* of a metadata event; JDK 25 needs 110 kB */
-#define MIN_ELEMENT_LEN 3 /* name, number of attributes, number of children */
 
 struct metadata {
 	unsigned int refs;
@@ -34,9 +32,7 @@ struct annotation { /* of a field */
 
 struct parser {
 	struct metadata *m;
-	struct reader r;
-	const char **strings;
-	size_t n_strings;
+	struct element_reader in;
 	struct annotation *annotations;
 	size_t n_annotations, annotations_cap;
 	size_t type; /* which one the element belongs to, or NO_TYPE */
@@ -45,166 +41,61 @@ struct parser {
 
 #define NO_TYPE SIZE_MAX
 
-struct element {
-	const char *name;
-	const char *keys[MAX_ATTRIBUTES], *values[MAX_ATTRIBUTES];
-	size_t n_attributes;
-	uint64_t n_children;
-};
-
-static const char *string_at(struct parser *p, const char *what)
-{
-	uint64_t index = wire_varint(&p->r, what);
-
-	if (!reader_error(&p->r) && index >= p->n_strings)
-		reader_fail(&p->r, -EBADMSG, what);
-	return reader_error(&p->r) ? "" : p->strings[index];
-}
-
-static void read_strings(struct parser *p)
-{
-	uint64_t n = wire_varint(&p->r, "number of strings");
-
-	if (n > reader_left(&p->r))
-		reader_fail(&p->r, -EBADMSG, "number of strings");
-	if (reader_error(&p->r))
-		return;
-	p->strings = arena_calloc(&p->m->arena, n + 1, sizeof(*p->strings));
-	if (!p->strings)
-		reader_fail(&p->r, -ENOMEM, "strings");
-	for (uint64_t i = 0; i < n && !reader_error(&p->r); i++) {
-		struct wire_string s = wire_string(&p->r, "string");
-		SCOPED(free) char *text = malloc(wire_string_room(&s) + 1);
-		size_t len = text ? wire_string_text(&s, text) : 0;
-
-		if (s.encoding == WIRE_POOLED)
-			reader_fail(&p->r, -EBADMSG, "string kept elsewhere");
-		p->strings[i] = text ? arena_copy(&p->m->arena, text, len) : NULL;
-		if (!p->strings[i])
-			reader_fail(&p->r, -ENOMEM, "strings");
-		p->n_strings = i + 1;
-	}
-}
-
-static void read_element(struct parser *p, struct element *e)
-{
-	uint64_t n;
-
-	memset(e, 0, offsetof(struct element, keys));
-	e->name = string_at(p, "element's name");
-	e->n_attributes = 0;
-	n = wire_varint(&p->r, "number of attributes");
-	if (n > reader_left(&p->r) / 2)
-		reader_fail(&p->r, -EBADMSG, "number of attributes");
-	for (uint64_t i = 0; i < n && !reader_error(&p->r); i++) {
-		const char *key = string_at(p, "attribute's name");
-		const char *value = string_at(p, "attribute's value");
-
-		if (e->n_attributes < MAX_ATTRIBUTES) {
-			e->keys[e->n_attributes] = key;
-			e->values[e->n_attributes++] = value;
-		}
-	}
-	e->n_children = wire_varint(&p->r, "number of children");
-	if (e->n_children > reader_left(&p->r) / MIN_ELEMENT_LEN)
-		reader_fail(&p->r, -EBADMSG, "number of children");
-}
-
-static const char *attribute(const struct element *e, const char *key)
-{
-	for (size_t i = 0; i < e->n_attributes; i++)
-		if (!strcmp(e->keys[i], key))
-			return e->values[i];
-	return NULL;
-}
-
-/* A number as text, which all ids are. */
-static uint64_t number(struct parser *p, const struct element *e, const char *key)
-{
-	const char *text = attribute(e, key);
-	char *end;
-	uint64_t n;
-
-	if (!text || *text < '0' || *text > '9') {
-		reader_fail(&p->r, -EBADMSG, "type id that is no number");
-		return 0;
-	}
-	errno = 0;
-	n = strtoull(text, &end, 10);
-	if (errno || *end)
-		reader_fail(&p->r, -EBADMSG, "type id that is no number");
-	return n;
-}
-
-static bool is_true(const struct element *e, const char *key)
-{
-	const char *text = attribute(e, key);
-
-	return text && !strcmp(text, "true");
-}
-
-static const char *text_of(const struct element *e, const char *key)
-{
-	const char *text = attribute(e, key);
-
-	return text ? text : "";
-}
-
 static void add_type(struct parser *p, const struct element *e)
 {
 	struct metadata *m = p->m;
 	struct jfr_type *t;
 
 	if (ARRAY_RESERVE(m->types, m->types_cap, m->n_types)) {
-		reader_fail(&p->r, -ENOMEM, "types");
+		reader_fail(&p->in.r, -ENOMEM, "types");
 		return;
 	}
 	t = &m->types[m->n_types];
 	*t = (struct jfr_type){ 0 };
-	t->id = number(p, e, "id");
-	t->name = text_of(e, "name");
-	t->super = text_of(e, "superType");
-	t->is_simple = is_true(e, "simpleType");
+	t->id = element_id(&p->in, e, "id");
+	t->name = element_text(e, "name");
+	t->super = element_text(e, "superType");
+	t->is_simple = element_is(e, "simpleType");
 	t->is_event = !strcmp(t->super, "jdk.jfr.Event");
 	p->type = m->n_types++;
 	if (!*t->name)
-		reader_fail(&p->r, -EBADMSG, "type without a name");
+		reader_fail(&p->in.r, -EBADMSG, "type without a name");
 }
 
 static void add_field(struct parser *p, const struct element *e)
 {
-	const char *dimension = text_of(e, "dimension");
+	const char *dimension = element_text(e, "dimension");
 	struct metadata *m = p->m;
 	struct jfr_field *f;
 
 	if (ARRAY_RESERVE(m->fields, m->fields_cap, m->n_fields)) {
-		reader_fail(&p->r, -ENOMEM, "fields");
+		reader_fail(&p->in.r, -ENOMEM, "fields");
 		return;
 	}
 	f = &m->fields[m->n_fields++];
 	*f = (struct jfr_field){ 0 };
-	f->name = text_of(e, "name");
-	f->type_id = number(p, e, "class");
-	f->is_constant = is_true(e, "constantPool");
+	f->name = element_text(e, "name");
+	f->type_id = element_id(&p->in, e, "class");
+	f->is_constant = element_is(e, "constantPool");
 	f->is_array = *dimension && strcmp(dimension, "0");
 	if (f->is_array && strcmp(dimension, "1"))
-		reader_fail(&p->r, -EBADMSG, "array of arrays");
+		reader_fail(&p->in.r, -EBADMSG, "array of arrays");
 	m->types[p->type].n_fields++;
 }
 
 static void add_annotation(struct parser *p, const struct element *e)
 {
 	struct annotation *a;
-	const char *value = attribute(e, "value");
+	const char *value = element_value(e, "value");
 
 	if (ARRAY_RESERVE(p->annotations, p->annotations_cap, p->n_annotations)) {
-		reader_fail(&p->r, -ENOMEM, "annotations");
+		reader_fail(&p->in.r, -ENOMEM, "annotations");
 		return;
 	}
 	a = &p->annotations[p->n_annotations++];
 	a->field = p->m->n_fields - 1;
-	a->class_id = number(p, e, "class");
-	a->value = value ? value : text_of(e, "value-0");
+	a->class_id = element_id(&p->in, e, "class");
+	a->value = value ? value : element_text(e, "value-0");
 }
 
 static void read_children(struct parser *p, uint64_t n, unsigned int depth);
@@ -217,11 +108,11 @@ static void read_node(struct parser *p, unsigned int depth)
 	struct element e;
 
 	if (depth > MAX_DEPTH) {
-		reader_fail(&p->r, -EBADMSG, "elements nested too deep");
+		reader_fail(&p->in.r, -EBADMSG, "elements nested too deep");
 		return;
 	}
-	read_element(p, &e);
-	if (reader_error(&p->r))
+	element_read(&p->in, &e);
+	if (reader_error(&p->in.r))
 		return;
 	if (!strcmp(e.name, "class") && outer == NO_TYPE) {
 		add_type(p, &e);
@@ -238,7 +129,7 @@ static void read_node(struct parser *p, unsigned int depth)
 
 static void read_children(struct parser *p, uint64_t n, unsigned int depth)
 {
-	for (uint64_t i = 0; i < n && !reader_error(&p->r); i++)
+	for (uint64_t i = 0; i < n && !reader_error(&p->in.r); i++)
 		read_node(p, depth);
 }
 
@@ -313,7 +204,7 @@ static void link_types(struct parser *p)
 	drop_doubles(m);
 	m->by_name = arena_calloc(&m->arena, m->n_types + 1, sizeof(*m->by_name));
 	if (!m->by_name) {
-		reader_fail(&p->r, -ENOMEM, "types");
+		reader_fail(&p->in.r, -ENOMEM, "types");
 		return;
 	}
 	for (size_t i = 0; i < m->n_types; i++)
@@ -376,23 +267,23 @@ static void parse(struct parser *p)
 {
 	struct metadata *m = p->m;
 
-	read_head(&p->r);
-	m->body_len = reader_left(&p->r);
+	read_head(&p->in.r);
+	m->body_len = reader_left(&p->in.r);
 	m->body = malloc(m->body_len + 1);
 	if (!m->body) {
-		reader_fail(&p->r, -ENOMEM, "metadata");
+		reader_fail(&p->in.r, -ENOMEM, "metadata");
 		return;
 	}
-	memcpy(m->body, p->r.pos, m->body_len);
-	read_strings(p);
-	if (!reader_error(&p->r))
+	memcpy(m->body, p->in.r.pos, m->body_len);
+	element_strings_read(&p->in, &p->m->arena);
+	if (!reader_error(&p->in.r))
 		read_node(p, 0);
-	if (!reader_error(&p->r))
+	if (!reader_error(&p->in.r))
 		link_types(p);
-	if (!reader_error(&p->r))
+	if (!reader_error(&p->in.r))
 		annotate(p);
-	if (!reader_error(&p->r) && !m->n_types)
-		reader_fail(&p->r, -EBADMSG, "no types");
+	if (!reader_error(&p->in.r) && !m->n_types)
+		reader_fail(&p->in.r, -EBADMSG, "no types");
 }
 
 struct metadata *metadata_parse(const void *bytes, size_t len, int *err, const char **what,
@@ -410,14 +301,14 @@ struct metadata *metadata_parse(const void *bytes, size_t len, int *err, const c
 	if (!p.m)
 		return NULL;
 	p.m->refs = 1;
-	reader_init(&p.r, bytes, len);
+	reader_init(&p.in.r, bytes, len);
 	parse(&p);
 	free(p.annotations);
-	*err = reader_error(&p.r);
+	*err = reader_error(&p.in.r);
 	if (!*err)
 		return p.m;
-	*what = p.r.what;
-	*where = p.r.where;
+	*what = p.in.r.what;
+	*where = p.in.r.where;
 	metadata_unref(p.m);
 	return NULL;
 }
