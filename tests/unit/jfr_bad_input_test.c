@@ -164,6 +164,21 @@ CASE(frequency_0)
 	bad->c.ticks_per_s = 0;
 }
 
+CASE(frequency_of_minus_1)
+{
+	bad->c.ticks_per_s = UINT64_MAX;
+}
+
+CASE(frequency_of_1)
+{
+	bad->c.ticks_per_s = 1;
+}
+
+CASE(start_behind_all_events)
+{
+	bad->c.start_ticks = INT64_MAX;
+}
+
 CASE(state_255)
 {
 	bad->c.state = 255;
@@ -303,6 +318,9 @@ static const struct bad_case {
 	{ "delta forward", delta_positive, 12, 9, 0, 0, NULL },
 	{ "delta of one byte", delta_to_itself, 12, 9, 0, 0, NULL },
 	{ "no frequency", frequency_0, 12, 9, 0, 0, NULL },
+	{ "frequency -1", frequency_of_minus_1, 12, 9, 0, 0, NULL },
+	{ "frequency 1", frequency_of_1, 12, 9, 0, 0, NULL },
+	{ "start behind all events", start_behind_all_events, 12, 9, 0, 0, NULL },
 	{ "state 255", state_255, 12, 9, 0, 0, NULL },
 	{ "state 7", state_7, 12, 9, 0, 0, NULL },
 	{ "live with a tail", live_with_a_tail, 8, 6, 0, 0, NULL },
