@@ -48,9 +48,16 @@ static const struct words *find_words(const char *name)
 	return NULL;
 }
 
-/* The words themselves, where they are a list. */
+/* Are they what a list between commas is made of? */
+static bool is_between_commas(const char *name)
+{
+	return name && *name == ',';
+}
+
+/* The words themselves. */
 static void put_list(const char *name)
 {
+	name += is_between_commas(name);
 	if (!strcmp(name, "FORMAT"))
 		put_formats();
 	else if (!strcmp(name, "VERB"))
@@ -70,6 +77,7 @@ static void put_bash_words(const char *name)
 		if (name)
 			put_list(name);
 		putchar('\'');
+		fputs(is_between_commas(name) ? " list=1; compopt -o nospace" : "", stdout);
 	}
 }
 
@@ -111,8 +119,11 @@ static void bash(void)
 	puts("# bash completion for weft\n"
 	     "_weft()\n{\n"
 	     "\tlocal cur=${COMP_WORDS[COMP_CWORD]} prev=${COMP_WORDS[COMP_CWORD-1]} words=\n"
-	     "\tlocal i IFS=$' \\t\\n'\n"
+	     "\tlocal i IFS=$' \\t\\n' list= before=\n"
 	     "\tCOMPREPLY=()\n"
+	     /* --format=ht are three words for readline */
+	     "\t[[ $cur == = ]] && cur=\n"
+	     "\t[[ $prev == = ]] && prev=${COMP_WORDS[COMP_CWORD-2]}\n"
 	     "\tfor ((i = 2; i < COMP_CWORD; i++)); do\n"
 	     "\t\t[[ ${COMP_WORDS[1]} == record && ${COMP_WORDS[i]} == -- ]] || continue\n"
 	     "\t\tif ((i == COMP_CWORD - 1)); then\n"
@@ -126,7 +137,8 @@ static void bash(void)
 	for (size_t i = 0; verbs[i]; i++)
 		put_bash_verb(verbs[i]);
 	puts("\tesac\n"
-	     "\tmapfile -t COMPREPLY < <(compgen -W \"$words\" -- \"$cur\")\n"
+	     "\t[[ $list ]] && before=${cur%\"${cur##*,}\"} cur=${cur##*,}\n"
+	     "\tmapfile -t COMPREPLY < <(compgen -P \"$before\" -W \"$words\" -- \"$cur\")\n"
 	     "}\n"
 	     "complete -F _weft weft");
 }
@@ -150,6 +162,9 @@ static void put_zsh_action(const char *name)
 
 	if (w) {
 		fputs(w->zsh, stdout);
+	} else if (is_between_commas(name)) {
+		fputs("_values -s , word ", stdout);
+		put_list(name);
 	} else if (name) {
 		putchar('(');
 		put_list(name);
@@ -233,7 +248,11 @@ static void put_fish_words(const char *name)
 		return;
 	}
 	fputs(" -f", stdout);
-	if (name) {
+	if (is_between_commas(name)) {
+		fputs(" -a '(__fish_complete_list , \"printf %s\\\\n ", stdout);
+		put_list(name);
+		fputs("\")'", stdout);
+	} else if (name) {
 		fputs(" -a '", stdout);
 		put_list(name);
 		putchar('\'');

@@ -124,7 +124,7 @@ static const struct option_info table[] = {
 	{ ON_JFR, "events", 0, 0, NULL, "EVENTS",
 	  "only these groups of events, or single types (jdk.CPULoad, GC*), separated by "
 	  "commas (default: all)",
-	  "cpu wall native alloc live malloc lock park wait sleep io exception method pinned gc "
+	  ",cpu wall native alloc live malloc lock park wait sleep io exception method pinned gc "
 	  "safepoint compile load memory thread span log other all",
 	  OPTION_STRING, FIELD(events) },
 	{ ON_JFR, "from", 0, 0, NULL, "TIME",

@@ -126,8 +126,8 @@ struct option_info {
 	const char *alias;
 	const char *arg; /* what help calls its argument; NULL: it takes none */
 	const char *help;
-	const char *words; /* for completion: words, or "FILE", "DIR", "PID", "FORMAT"; NULL:
-			      nothing known */
+	const char *words; /* for completion: words, or "FILE", "DIR", "PID", "FORMAT"; behind a
+			      comma: words of which it takes a list; NULL: nothing known */
 	enum option_kind kind;
 	size_t offset; /* in struct options */
 	int value;

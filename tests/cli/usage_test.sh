@@ -116,6 +116,12 @@ claim "bash completes an option" $?
 offers weft record --format ht
 [ "$(cat "$work/out")" = html ]
 claim "bash completes a format" $?
+offers weft jfr --format = ht
+[ "$(cat "$work/out")" = html ]
+claim "bash completes a format behind an equals sign, which is a word for readline" $?
+offers weft jfr --events cpu,al
+[ "$(cat "$work/out")" = $'cpu,alloc\ncpu,all' ]
+claim "bash completes the last of a list" $?
 offers weft help sym
 [ "$(cat "$work/out")" = symbolize ]
 claim "bash completes the verb that help is asked for" $?
@@ -143,10 +149,10 @@ claim "bash completes the command to record" $?
 if command -v fish >/dev/null; then
 	"$weft" completion fish >"$work/weft.fish"
 	HOME=$work fish -c "source $work/weft.fish; complete -C 'weft record --output $work/wef'
-		complete -C 'weft record --debug-dir $work/na'; complete -C 'weft report --format ht'" \
-		>"$work/out" 2>"$work/err"
-	[ ! -s "$work/err" ] && says out "$work/weft.fish" && says out "$work/names/" && grep -q ^html "$work/out"
-	claim "fish loads its completion without an error, and completes files, directories and words" $?
+		complete -C 'weft record --debug-dir $work/na'; complete -C 'weft report --format ht'
+		complete -C 'weft jfr --events cpu,al'" >"$work/out" 2>"$work/err"
+	[ ! -s "$work/err" ] && says out "$work/weft.fish" && says out "$work/names/" && grep -q ^html "$work/out" && says out cpu,alloc
+	claim "fish loads its completion without an error, and completes files, directories, words and lists" $?
 else
 	skip "fish completes files" "no fish here"
 fi
@@ -163,6 +169,9 @@ if command -v zsh >/dev/null; then
 	zsh_offers "weft record --fr"
 	says out "samples per second"
 	claim "zsh completes an option" $?
+	zsh_offers "weft jfr --events cpu,al"
+	says out alloc && says out all
+	claim "zsh completes the last of a list" $?
 	zsh_offers "weft record -- gzip -"
 	says out ENDMARK && ! says out --freq
 	claim "zsh offers no options of weft for the command to record" $?
