@@ -107,19 +107,36 @@ static void put_frame(struct writer *w, uint32_t id)
 	fputc('}', w->out);
 }
 
+/* "worker/0 44", or what of it is known. */
+static void add_name(FILE *out, const char *before, const char *name, int64_t id)
+{
+	if (*name || id)
+		fputs(before, out);
+	fputs(name, out);
+	if (id)
+		fprintf(out, "%s%" PRId64, *name ? " " : "", id);
+}
+
 /* "server 42, worker/0 44" */
-static void put_thread_name(struct writer *w, const struct who *who)
+static int put_thread_name(struct writer *w, const struct who *who)
 {
 	const char *process = profile_get_string(w->p, who->process);
 	const char *thread = profile_get_string(w->p, who->thread);
 	SCOPED(free) char *name = NULL;
+	size_t len;
+	FILE *made = open_memstream(&name, &len);
 
-	if (!who->pid && !who->tid && !*process && !*thread)
-		name = strdup("all samples");
-	else if (asprintf(&name, "%s %" PRId64 ", %s %" PRId64, process, who->pid, thread,
-			  who->tid) < 0)
-		name = NULL;
-	text_put_json(name ? name : "", name ? strlen(name) : 0, w->out);
+	if (!made)
+		return -ENOMEM;
+	add_name(made, "", process, who->pid);
+	add_name(made, *process || who->pid ? ", " : "", thread, who->tid);
+	if (fclose(made))
+		return -ENOMEM;
+	if (!len)
+		text_put_json("all samples", strlen("all samples"), w->out);
+	else
+		text_put_json(name, len, w->out);
+	return 0;
 }
 
 static const char *unit_of(const struct profile *p, uint32_t value)
@@ -136,10 +153,10 @@ static const char *unit_of(const struct profile *p, uint32_t value)
 
 static int put_thread(struct writer *w, const struct thread *t)
 {
-	int err = 0;
+	int err;
 
 	fputs("{\"type\":\"sampled\",\"name\":", w->out);
-	put_thread_name(w, intern_get(w->whos, t->who, NULL));
+	err = put_thread_name(w, intern_get(w->whos, t->who, NULL));
 	fprintf(w->out,
 		",\"unit\":\"%s\",\"startValue\":0,\"endValue\":%" PRIu64 ",\n\"samples\":[",
 		unit_of(w->p, w->value), t->total);

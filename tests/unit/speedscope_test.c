@@ -78,6 +78,50 @@ static void each_thread_is_a_sampled_profile_over_shared_frames(void **state)
 	profile_free(p);
 }
 
+/* Recordings of JVMs have threads and no processes. */
+static void names_say_what_is_known_and_no_zeros(void **state)
+{
+	static const struct {
+		const char *process, *thread;
+		int64_t pid, tid;
+		const char *name;
+	} cases[] = {
+		{ "server", "worker/0", 42, 44, "server 42, worker/0 44" },
+		{ "", "main", 0, 7, "main 7" },
+		{ "", "virtual-17", 0, 0, "virtual-17" },
+		{ "server", "", 42, 0, "server 42" },
+		{ "", "", 42, 44, "42, 44" },
+		{ "", "", 0, 0, "all samples" },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		struct profile *p = profile_new();
+		const int64_t values[] = { 1, 1 };
+		struct label labels[4];
+		uint32_t at;
+		json_t *json;
+
+		profile_begin(p, "cpu", "nanoseconds");
+		labels[0] = (struct label){ .key = profile_string(p, "process"),
+					    .str = profile_string(p, cases[i].process) };
+		labels[1] = (struct label){ .key = profile_string(p, "thread"),
+					    .str = profile_string(p, cases[i].thread) };
+		labels[2] = (struct label){ .key = profile_string(p, "pid"), .num = cases[i].pid };
+		labels[3] = (struct label){ .key = profile_string(p, "tid"), .num = cases[i].tid };
+		at = profile_mark(p, "f");
+		profile_add(p, profile_stack(p, &at, 1), profile_label_set(p, labels, 4), 0,
+			    values);
+		json = speedscope_of(p);
+		assert_string_equal(
+			json_string_value(json_object_get(
+				json_array_get(json_object_get(json, "profiles"), 0), "name")),
+			cases[i].name);
+		json_decref(json);
+		profile_free(p);
+	}
+}
+
 static void hostile_names_are_valid_json_and_come_back(void **state)
 {
 	struct profile *p = hostile_profile();
@@ -102,6 +146,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(sample_profile_is_written_as_the_golden_file),
 		cmocka_unit_test(each_thread_is_a_sampled_profile_over_shared_frames),
+		cmocka_unit_test(names_say_what_is_known_and_no_zeros),
 		cmocka_unit_test(hostile_names_are_valid_json_and_come_back),
 	};
 
