@@ -220,9 +220,9 @@ void workload_facts(struct workload *w, const struct jvm_facts *facts)
 		const struct fact *f = &facts->keys[i];
 
 		if (f->is_environment)
-			workload_environment(w, f->key, f->value);
+			workload_environment(w, f->key, jvm_facts_value(facts, f));
 		else
-			workload_property(w, f->key, f->value);
+			workload_property(w, f->key, jvm_facts_value(facts, f));
 	}
 }
 

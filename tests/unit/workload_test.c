@@ -212,14 +212,13 @@ static void facts_of_a_jvm_say_all_at_once(void **state)
 	static struct jvm_facts facts = {
 		.arguments = "-Ddd.version=7",
 		.java_arguments = "/app/orders-1.2.jar",
-		.keys = { { "HOSTNAME", "orders-7b5f8d4c9b-x2kpq", true },
-			  { "KUBERNETES_SERVICE_HOST", "10.0.0.1", true },
-			  { "spring.application.name", "order-service", false } },
-		.n_keys = 3,
 	};
 	struct workload w = { 0 };
 
 	(void)state;
+	jvm_facts_set(&facts, true, "HOSTNAME", "orders-7b5f8d4c9b-x2kpq");
+	jvm_facts_set(&facts, true, "KUBERNETES_SERVICE_HOST", "10.0.0.1");
+	jvm_facts_set(&facts, false, "spring.application.name", "order-service");
 	for (size_t i = 0; i < facts.n_keys; i++)
 		assert_true(workload_wants(facts.keys[i].key, facts.keys[i].is_environment));
 	assert_true(workload_wants("sun.java.command", false));
