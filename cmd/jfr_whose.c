@@ -2,27 +2,43 @@
 #include "cmd/jfr_whose.h"
 
 #include <stdio.h>
+#include <string.h>
 
 #include "jfr/event_line.h"
 #include "jfr/jvm_facts.h"
 #include "jfr/samples.h"
 #include "jfr/workload.h"
 
-static void copy(char out[EVENT_LINE_SERVICE_MAX], const struct workload *w,
-		 enum workload_field field)
+/* The number of a version within what a JVM says of itself: "17.0.15+6" of "OpenJDK 64-Bit Server
+   VM (17.0.15+6) for linux-amd64 JRE (17.0.15+6), built on ...". */
+static void copy_version(const char *text, char *out, size_t size)
 {
-	snprintf(out, EVENT_LINE_SERVICE_MAX, "%s", workload_get(w, field));
+	const char *start = strchr(text, '(');
+
+	text = start ? start + 1 : text;
+	snprintf(out, size, "%.*s", (int)(start ? strcspn(text, ")") : strlen(text)), text);
 }
 
-static void set_lines(struct event_lines *l, const struct workload *w, int64_t pid)
+static void set_lines(struct event_lines *l, const struct workload *w,
+		      const struct jvm_facts *facts)
 {
-	copy(l->service, w, WORKLOAD_SERVICE);
-	copy(l->host, w, WORKLOAD_HOST);
-	copy(l->namespace, w, WORKLOAD_NAMESPACE);
-	copy(l->pod, w, WORKLOAD_POD);
-	copy(l->container, w, WORKLOAD_CONTAINER);
-	copy(l->deployment, w, WORKLOAD_DEPLOYMENT);
-	l->pid = pid;
+	char version[64];
+	const struct event_line_key keys[] = {
+		{ "serviceName", workload_get(w, WORKLOAD_SERVICE) },
+		{ "serviceVersion", workload_get(w, WORKLOAD_VERSION) },
+		{ "appName", workload_get(w, WORKLOAD_PROGRAM) },
+		{ "hostname", workload_get(w, WORKLOAD_HOST) },
+		{ "k8s_namespace", workload_get(w, WORKLOAD_NAMESPACE) },
+		{ "k8s_pod_name", workload_get(w, WORKLOAD_POD) },
+		{ "k8s_container_name", workload_get(w, WORKLOAD_CONTAINER) },
+		{ "k8s_deployment", workload_get(w, WORKLOAD_DEPLOYMENT) },
+		{ "k8s_node_name", workload_get(w, WORKLOAD_NODE) },
+		{ "process.runtime.name", facts->name },
+		{ "process.runtime.version", version },
+	};
+
+	copy_version(facts->version, version, sizeof(version));
+	event_lines_set_whose(l, keys, sizeof(keys) / sizeof(*keys), facts->pid);
 }
 
 void jfr_set_whose(const struct jvm_facts *facts, const char *path, struct event_lines *lines,
@@ -30,15 +46,11 @@ void jfr_set_whose(const struct jvm_facts *facts, const char *path, struct event
 {
 	struct workload w = { 0 };
 
-	for (size_t i = 0; i < facts->n_keys; i++)
-		(facts->keys[i].is_environment ? workload_environment : workload_property)(
-			&w, facts->keys[i].key, facts->keys[i].value);
-	workload_jvm_arguments(&w, facts->arguments);
-	workload_java_arguments(&w, facts->java_arguments);
+	workload_facts(&w, facts);
 	workload_path(&w, path);
 	workload_finish(&w);
 	if (lines)
-		set_lines(lines, &w, facts->pid);
+		set_lines(lines, &w, facts);
 	if (!samples)
 		return;
 	samples_set_label(samples, "service", workload_get(&w, WORKLOAD_SERVICE));

@@ -19,22 +19,48 @@
 
 #define PATH_FRAMES 5 /* frames in stackPath, as its readers expect */
 
-void event_lines_deinit(struct event_lines *l)
+static void put_key(FILE *out, const char *key, const char *text)
 {
-	free(l->room.text);
+	fprintf(out, ",\"%s\":", key);
+	text_put_json(text, strlen(text), out);
 }
 
 static void put_text(FILE *out, const char *key, const char *text)
 {
-	if (!*text)
-		return;
-	fprintf(out, ",\"%s\":", key);
-	text_put_json(text, strlen(text), out);
+	if (*text)
+		put_key(out, key, text);
 }
 
 static void put_number(FILE *out, const char *key, int64_t n)
 {
 	fprintf(out, ",\"%s\":%" PRId64, key, n);
+}
+
+void event_lines_deinit(struct event_lines *l)
+{
+	free(l->room.text);
+	free(l->whose);
+}
+
+void event_lines_set_whose(struct event_lines *l, const struct event_line_key *keys, size_t n,
+			   int64_t pid)
+{
+	size_t len;
+	FILE *out;
+
+	free(l->whose);
+	l->whose = NULL;
+	out = open_memstream(&l->whose, &len);
+	l->err = out ? 0 : -ENOMEM;
+	if (!out)
+		return;
+	for (size_t i = 0; i < n; i++)
+		if (!i || *keys[i].value)
+			put_key(out, keys[i].key, keys[i].value);
+	if (pid)
+		put_number(out, "pid", pid);
+	if (fclose(out))
+		l->err = -ENOMEM;
 }
 
 /* In UTC, with nanoseconds. */
@@ -190,14 +216,7 @@ static int put_stack(FILE *out, const struct moment *m)
 
 static void put_who(struct event_lines *l, const struct moment *m)
 {
-	put_text(l->out, "serviceName", l->service);
-	put_text(l->out, "hostname", l->host);
-	put_text(l->out, "k8s_namespace", l->namespace);
-	put_text(l->out, "k8s_pod_name", l->pod);
-	put_text(l->out, "k8s_container_name", l->container);
-	put_text(l->out, "k8s_deployment", l->deployment);
-	if (l->pid)
-		put_number(l->out, "pid", l->pid);
+	fputs(l->whose ? l->whose : ",\"serviceName\":\"\"", l->out);
 	fputs(",\"language\":\"java\",\"threadName\":", l->out);
 	text_put_json(m->thread ? m->thread->name : "", m->thread ? strlen(m->thread->name) : 0,
 		      l->out);
@@ -213,13 +232,12 @@ static void put_worth(FILE *out, const struct moment *m)
 	const char *type, *unit;
 
 	put_text(out, "state", m->state);
+	put_number(out, "sampleWeight", m->is_sample ? m->values[m->column] : 0);
 	if (!m->is_sample)
 		return;
 	event_column_type(m->column, &type, &unit);
-	put_number(out, "sampleWeight", m->values[m->column]);
 	put_text(out, "weightUnit", unit);
-	if (m->values[COLUMN_SAMPLES] != 1)
-		put_number(out, "samples", m->values[COLUMN_SAMPLES]);
+	put_number(out, "totalSamples", m->values[COLUMN_SAMPLES]);
 }
 
 /* Keys that readers of the format know, for fields that have them. */
@@ -359,6 +377,8 @@ static int take(void *ctx, struct moment *m)
 	struct event_lines *l = ctx;
 	int err;
 
+	if (l->err)
+		return l->err;
 	moment_name(m);
 	fputs("{\"eventType\":", l->out);
 	text_put_json(m->type->name, strlen(m->type->name), l->out);

@@ -12,22 +12,25 @@
 
 #include "jfr/interpreter.h"
 
-#define EVENT_LINE_SERVICE_MAX 256
-
 /* All zero at first, but for `out`. */
 struct event_lines {
-	FILE *out; /* borrowed */
-	/* of whose recording it is; "" unknown */
-	char service[EVENT_LINE_SERVICE_MAX], host[EVENT_LINE_SERVICE_MAX];
-	char namespace[EVENT_LINE_SERVICE_MAX], pod[EVENT_LINE_SERVICE_MAX];
-	char container[EVENT_LINE_SERVICE_MAX], deployment[EVENT_LINE_SERVICE_MAX];
-	int64_t pid;
+	FILE *out;	    /* borrowed */
+	char *whose;	    /* keys and values, as they are written; NULL: nothing is known */
 	bool shows_secrets; /* of jfr/secret.h */
 	uint64_t n;	    /* lines written */
+	int err;
 	struct text_room room;
 };
 
+struct event_line_key {
+	const char *key, *value;
+};
+
 void event_lines_deinit(struct event_lines *l);
+/* What lines say from here on of whose recording it is. The first key is always there, of the
+   others no value is "", and no pid 0. Without memory the next line is the error. */
+void event_lines_set_whose(struct event_lines *l, const struct event_line_key *keys, size_t n,
+			   int64_t pid);
 struct moment_sink event_lines_sink(struct event_lines *l);
 
 #endif

@@ -88,11 +88,17 @@ static int64_t integer(const json_t *line, const char *key)
 
 static void lines_are_written_as_the_golden_file(void **state)
 {
-	struct event_lines l = { .service = "orders", .host = "db1", .pid = 4711 };
+	static const struct event_line_key whose[] = {
+		{ "serviceName", "orders" },
+		{ "serviceVersion", "" },
+		{ "hostname", "db1" },
+	};
+	struct event_lines l = { 0 };
 	struct meaning m = { 0 };
 	char *text;
 
 	(void)state;
+	event_lines_set_whose(&l, whose, N(whose), 4711);
 	m.in.groups = UINT32_MAX;
 	meaning_begin(&m, shapes, N(shapes));
 	EVENT(&m, &shapes[SAMPLE], AT(1000), { .n = 1 }, { .n = 1 }, { .n = 5 });
