@@ -49,15 +49,18 @@ static const struct event_row rows[] = {
 	{ "jdk.FileWrite", GROUP_IO, RULE_DURATION, COLUMN_IO, NULL, NULL, "bytesWritten" },
 	{ "jdk.FileForce", GROUP_IO, RULE_DURATION, COLUMN_IO, NULL, NULL, NULL },
 	{ "jdk.VirtualThreadPinned", GROUP_PINNED, RULE_DURATION, COLUMN_PINNED, NULL, NULL, NULL },
+	{ "datadog.QueueTime", GROUP_WAIT, RULE_DURATION, COLUMN_QUEUE, NULL, "task", NULL },
 	/* the rest of what has stacks */
 	{ "jdk.JavaExceptionThrow", GROUP_EXCEPTION, RULE_COUNT, COLUMN_EXCEPTIONS, NULL,
 	  "thrownClass", NULL },
-	{ "jdk.JavaErrorThrow", GROUP_EXCEPTION, RULE_COUNT, COLUMN_EXCEPTIONS, NULL, "thrownClass",
+	{ "jdk.JavaErrorThrow", GROUP_EXCEPTION, RULE_ERROR, COLUMN_EXCEPTIONS, NULL, "thrownClass",
 	  NULL },
 	{ "jdk.MethodTrace", GROUP_METHOD, RULE_DURATION, COLUMN_METHOD, NULL, NULL, NULL },
 	/* no samples, and not found in their group by their names */
 	{ "jdk.GarbageCollection", GROUP_GC, RULE_NONE, 0, NULL, NULL, NULL },
 	{ "jdk.GCPhasePause", GROUP_GC, RULE_NONE, 0, NULL, NULL, NULL },
+	{ "jdk.GCHeapSummary", GROUP_GC, RULE_NONE, 0, NULL, NULL, NULL },
+	{ "jdk.MetaspaceSummary", GROUP_GC, RULE_NONE, 0, NULL, NULL, NULL },
 	{ "jdk.SafepointBegin", GROUP_SAFEPOINT, RULE_NONE, 0, NULL, NULL, NULL },
 	{ "jdk.Compilation", GROUP_COMPILE, RULE_NONE, 0, NULL, NULL, NULL },
 	{ "jdk.YoungGarbageCollection", GROUP_GC, RULE_NONE, 0, NULL, NULL, NULL },
@@ -69,8 +72,13 @@ static const struct event_row rows[] = {
 	{ "jdk.ThreadCPULoad", GROUP_LOAD, RULE_NONE, 0, NULL, NULL, NULL },
 	{ "jdk.PhysicalMemory", GROUP_MEMORY, RULE_NONE, 0, NULL, NULL, NULL },
 	{ "jdk.ResidentSetSize", GROUP_MEMORY, RULE_NONE, 0, NULL, NULL, NULL },
+	{ "jdk.NativeMemoryUsageTotal", GROUP_MEMORY, RULE_NONE, 0, NULL, NULL, NULL },
+	{ "jdk.ClassLoadingStatistics", GROUP_MEMORY, RULE_NONE, 0, NULL, NULL, NULL },
 	{ "jdk.ThreadAllocationStatistics", GROUP_MEMORY, RULE_NONE, 0, NULL, NULL, NULL },
+	{ "jdk.ExceptionStatistics", GROUP_EXCEPTION, RULE_NONE, 0, NULL, NULL, NULL },
+	{ "jdk.JavaThreadStatistics", GROUP_THREAD, RULE_NONE, 0, NULL, NULL, NULL },
 	{ "jdk.MethodTiming", GROUP_METHOD, RULE_NONE, 0, NULL, NULL, NULL },
+	{ "jdk.DataLoss", GROUP_OTHER, RULE_NONE, 0, NULL, NULL, NULL },
 	{ "profiler.Free", GROUP_MALLOC, RULE_NONE, 0, NULL, NULL, NULL },
 	{ "profiler.Log", GROUP_LOG, RULE_NONE, 0, NULL, NULL, NULL },
 	{ "profiler.UserEvent", GROUP_LOG, RULE_NONE, 0, NULL, NULL, NULL },
@@ -98,6 +106,7 @@ static const struct {
 	{ "jdk.CodeCache", { "", GROUP_COMPILE, RULE_NONE, 0, NULL, NULL, NULL } },
 	{ "jdk.NativeMemory", { "", GROUP_MEMORY, RULE_NONE, 0, NULL, NULL, NULL } },
 	{ "jdk.DirectBuffer", { "", GROUP_MEMORY, RULE_NONE, 0, NULL, NULL, NULL } },
+	{ "jdk.JavaMonitor", { "", GROUP_LOCK, RULE_NONE, 0, NULL, NULL, NULL } },
 	{ "jdk.Thread", { "", GROUP_THREAD, RULE_NONE, 0, NULL, NULL, NULL } },
 	{ "jdk.VirtualThread", { "", GROUP_THREAD, RULE_NONE, 0, NULL, NULL, NULL } },
 	{ "", { "", GROUP_OTHER, RULE_NONE, 0, NULL, NULL, NULL } },
@@ -116,6 +125,17 @@ const struct event_row *event_row_find(const char *name)
 	for (i = 0; strncmp(name, families[i].start, strlen(families[i].start)); i++)
 		;
 	return &families[i].row;
+}
+
+struct event_row event_row_named(const char *name)
+{
+	struct event_row row = *event_row_find(name);
+
+	if (row.rule == RULE_NONE) {
+		row.rule = RULE_NAMED;
+		row.column = COLUMN_EVENTS;
+	}
+	return row;
 }
 
 static const char *const group_names[N_GROUPS] = {
@@ -228,7 +248,9 @@ void event_column_type(enum event_column column, const char **type, const char *
 		[COLUMN_EXCEPTIONS] = { "exceptions", count },
 		[COLUMN_METHOD] = { "method", ns },
 		[COLUMN_PINNED] = { "pinned", ns },
+		[COLUMN_QUEUE] = { "queue", ns },
 		[COLUMN_EVENTS] = { "events", count },
+		[COLUMN_DURATION] = { "duration", ns },
 	};
 
 	*type = columns[column].type;

@@ -60,7 +60,9 @@ enum event_column {
 	COLUMN_EXCEPTIONS,
 	COLUMN_METHOD,
 	COLUMN_PINNED,
-	COLUMN_EVENTS, /* of a hardware counter */
+	COLUMN_QUEUE,
+	COLUMN_EVENTS,	 /* of a hardware counter, or of a type that was asked for by its name */
+	COLUMN_DURATION, /* of these */
 	N_COLUMNS
 };
 
@@ -75,6 +77,8 @@ enum event_rule {
 	RULE_DURATION,	  /* how long it took */
 	RULE_PARK,	  /* the same: a lock if it was parked for something */
 	RULE_COUNT,	  /* one */
+	RULE_ERROR,	  /* one, unless all exceptions are counted beside, which errors are too */
+	RULE_NAMED,	  /* one, and how long it took if it says so */
 	RULE_BYTES,	  /* one object, so many bytes as the field says */
 	RULE_TLAB,	  /* the same, unless allocation samples are taken beside */
 	RULE_SCALED,	  /* as many objects as "weight" says, each of the field's bytes */
@@ -95,6 +99,9 @@ struct event_row {
 /* The meaning of an event type; never NULL: what is not in the table belongs to a group by its name
    and is no sample. */
 const struct event_row *event_row_find(const char *name);
+/* The same of a type with stacks that was asked for by its name: if nothing is known of it, events
+   count as they are. */
+struct event_row event_row_named(const char *name);
 /* "cpu", "wall", ... */
 const char *event_group_name(enum event_group group);
 /* A comma list of them ("cpu,alloc", "all") as bits, in which event types may be, too, for

@@ -17,6 +17,7 @@ enum use { USE_SINKS, USE_SETTING, USE_DATADOG_SETTING, USE_FACT, USE_SPAN };
 /* What is known of an event type. */
 struct binding {
 	enum use use;
+	struct event_row row;
 	bool is_wanted[MAX_SINKS];
 	struct moment_reader *reader;
 };
@@ -33,39 +34,47 @@ static enum use use_of(const char *type)
 	return jvm_facts_wants(type) ? USE_FACT : USE_SINKS;
 }
 
-static bool is_wanted(struct interpreter *in, struct binding *b, const char *type)
+static bool is_wanted(struct interpreter *in, struct binding *b, const struct jfr_type *type)
 {
-	const struct event_row *row = event_row_find(type);
-	bool is_asked_for =
-		in->groups >> row->group & 1 || (in->events && event_list_has(in->events, type));
-	bool any = b->use != USE_SINKS;
+	bool is_named = in->events && event_list_has(in->events, type->name);
+	bool is_asked_for, any = b->use != USE_SINKS;
+
+	b->row = is_named && jfr_type_field(type, "stackTrace") >= 0 ? event_row_named(type->name)
+								     : *event_row_find(type->name);
+	is_asked_for = is_named || in->groups >> b->row.group & 1;
 
 	for (unsigned int i = 0; i < in->n_sinks; i++) {
 		const struct moment_sink *s = &in->sinks[i];
 
-		b->is_wanted[i] = is_asked_for && (!s->wants || s->wants(s->ctx, row));
+		b->is_wanted[i] = is_asked_for && (!s->wants || s->wants(s->ctx, &b->row));
 		any |= b->is_wanted[i];
 	}
 	return any;
 }
 
+/* What is found out about a type stays with how its events are read. */
+static struct binding *keep_binding(const struct binding *b, const struct jfr_type *type)
+{
+	struct binding *kept = malloc(sizeof(*kept));
+	int err;
+
+	if (!kept)
+		return NULL;
+	*kept = *b;
+	kept->reader = moment_reader_new(type, &kept->row, &err);
+	if (kept->reader)
+		return kept;
+	free(kept);
+	return NULL;
+}
+
 static void *bind(void *ctx, struct metadata *m, const struct jfr_type *type)
 {
 	struct interpreter *in = ctx;
-	struct binding b = { .use = use_of(type->name) }, *kept;
-	int err;
+	struct binding b = { .use = use_of(type->name) };
 
 	(void)m;
-	if (!is_wanted(in, &b, type->name))
-		return NULL;
-	b.reader = moment_reader_new(type, &err);
-	kept = b.reader ? malloc(sizeof(*kept)) : NULL;
-	if (!kept) {
-		moment_reader_free(b.reader);
-		return NULL;
-	}
-	*kept = b;
-	return kept;
+	return is_wanted(in, &b, type) ? keep_binding(&b, type) : NULL;
 }
 
 static void unbind(void *ctx, void *binding)
@@ -107,8 +116,10 @@ static void take_own(struct interpreter *in, const struct binding *b, const stru
 		take_setting(in, m);
 	if (b->use == USE_DATADOG_SETTING)
 		take_datadog_setting(in, m);
-	if (b->use == USE_FACT)
+	if (b->use == USE_FACT) {
 		jvm_facts_take(&in->facts, m);
+		in->settings.n_cpus = jvm_facts_n_cpus(&in->facts);
+	}
 }
 
 static bool is_in_range(struct interpreter *in, struct moment *m)
@@ -249,21 +260,10 @@ static int visit(void *ctx, struct chunk *chunk, const struct event *e)
 
 static void *bind_preview(void *ctx, struct metadata *m, const struct jfr_type *type)
 {
-	struct binding *b;
-	int err;
+	struct binding b = { .use = use_of(type->name), .row = *event_row_find(type->name) };
 
 	(void)ctx, (void)m;
-	if (use_of(type->name) == USE_SINKS || use_of(type->name) == USE_SPAN)
-		return NULL;
-	b = calloc(1, sizeof(*b));
-	if (!b)
-		return NULL;
-	b->use = use_of(type->name);
-	b->reader = moment_reader_new(type, &err);
-	if (b->reader)
-		return b;
-	free(b);
-	return NULL;
+	return b.use == USE_SINKS || b.use == USE_SPAN ? NULL : keep_binding(&b, type);
 }
 
 static int visit_preview(void *ctx, struct chunk *chunk, const struct event *e)

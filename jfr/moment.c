@@ -43,7 +43,8 @@ static void find_fields(struct moment_reader *r)
 	r->weight = weight_places(l, r->row);
 }
 
-struct moment_reader *moment_reader_new(const struct jfr_type *type, int *err)
+struct moment_reader *moment_reader_new(const struct jfr_type *type, const struct event_row *row,
+					int *err)
 {
 	struct moment_reader *r = calloc(1, sizeof(*r));
 
@@ -51,7 +52,7 @@ struct moment_reader *moment_reader_new(const struct jfr_type *type, int *err)
 	if (!r)
 		return NULL;
 	r->type = type;
-	r->row = event_row_find(type->name);
+	r->row = row;
 	r->layout = layout_new(type, err);
 	if (r->layout)
 		r->values = calloc(layout_n_leaves(r->layout) + 1, sizeof(*r->values));
@@ -70,11 +71,6 @@ void moment_reader_free(struct moment_reader *r)
 	layout_free(r->layout);
 	free(r->values);
 	free(r);
-}
-
-const struct event_row *moment_reader_row(const struct moment_reader *r)
-{
-	return r->row;
 }
 
 static const char *text(const struct moment_reader *r, struct chunk *c, const struct place *p)

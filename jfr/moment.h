@@ -60,10 +60,11 @@ struct moment {
 /* How the events of one type are understood. */
 struct moment_reader;
 
-/* NULL and *err: -ENOMEM, -EBADMSG: its metadata makes no sense. */
-struct moment_reader *moment_reader_new(const struct jfr_type *type, int *err);
+/* By what its row says, which is borrowed. NULL and *err: -ENOMEM, -EBADMSG: its metadata makes no
+   sense. */
+struct moment_reader *moment_reader_new(const struct jfr_type *type, const struct event_row *row,
+					int *err);
 void moment_reader_free(struct moment_reader *r); /* NULL is fine */
-const struct event_row *moment_reader_row(const struct moment_reader *r);
 /* 0, or -EBADMSG: the bytes are no such event. */
 int moment_read(struct moment_reader *r, struct chunk *chunk, const struct event *e,
 		const struct settings *settings, struct moment *m);

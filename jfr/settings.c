@@ -2,8 +2,11 @@
 #include "jfr/settings.h"
 
 #include <errno.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+
+#include "core/saturated.h"
 
 int64_t settings_duration(const char *text)
 {
@@ -43,11 +46,32 @@ static void set_duration(int64_t *to, const char *value)
 		*to = ns;
 }
 
-/* "500/s" or "10ms": only the second is a period. */
+/* "500/s": so many samples of all CPUs together. */
+static int64_t rate_ns(const char *value)
+{
+	const char *slash = strchr(value, '/');
+	long long n = strtoll(value, NULL, 10);
+	char unit[16];
+	int64_t ns;
+
+	if (n <= 0 || !slash)
+		return 0;
+	snprintf(unit, sizeof(unit), "1%s", slash + 1);
+	ns = settings_duration(unit);
+	return ns > 0 ? ns / n : 0;
+}
+
+/* "10ms" is a period, "500/s" a rate. */
 static void note_throttle(struct settings *s, const char *value)
 {
 	s->cpu_time_ns = 0;
 	set_duration(&s->cpu_time_ns, value);
+	s->cpu_time_share_ns = rate_ns(value);
+}
+
+int64_t settings_cpu_time_ns(const struct settings *s)
+{
+	return s->cpu_time_ns ? s->cpu_time_ns : mul_saturated(s->cpu_time_share_ns, s->n_cpus);
 }
 
 static void note_async_profiler(struct settings *s, const char *name, const char *value)
@@ -87,13 +111,17 @@ void settings_note(struct settings *s, const char *event, const char *name, cons
 	}
 	if (!strcmp(event, "jdk.ObjectAllocationSample") && !strcmp(name, "enabled"))
 		s->has_allocation_sample = is_on;
+	if (!strcmp(event, "jdk.JavaExceptionThrow") && !strcmp(name, "enabled"))
+		s->has_exceptions = is_on;
 }
 
 bool settings_equal(const struct settings *a, const struct settings *b)
 {
 	return a->execution_ns == b->execution_ns && a->native_ns == b->native_ns &&
 	       a->has_cpu_time == b->has_cpu_time && a->cpu_time_ns == b->cpu_time_ns &&
+	       a->cpu_time_share_ns == b->cpu_time_share_ns && a->n_cpus == b->n_cpus &&
 	       a->has_allocation_sample == b->has_allocation_sample &&
+	       a->has_exceptions == b->has_exceptions &&
 	       a->is_async_profiler == b->is_async_profiler && a->is_wall == b->is_wall &&
 	       a->is_counter == b->is_counter && a->interval_ns == b->interval_ns &&
 	       a->wall_ns == b->wall_ns && a->datadog_cpu_ns == b->datadog_cpu_ns &&

@@ -13,8 +13,11 @@
 struct settings {
 	int64_t execution_ns, native_ns; /* periods; 0: nothing was said */
 	bool has_cpu_time;		 /* CPUTimeSample is on */
-	int64_t cpu_time_ns;		 /* its period; 0: it has none that is fixed */
+	int64_t cpu_time_ns;		 /* its period; 0: it has none that is fixed, */
+	int64_t cpu_time_share_ns;	 /* but one of so much for each CPU: "500/s" */
+	int64_t n_cpus;			 /* 0: unknown */
 	bool has_allocation_sample;	 /* ObjectAllocationSample is on */
+	bool has_exceptions;		 /* JavaExceptionThrow is on */
 	/* of async-profiler */
 	bool is_async_profiler;
 	bool is_wall;	 /* it samples wall-clock time, as ExecutionSample */
@@ -26,6 +29,8 @@ struct settings {
 
 /* One setting: of which event type ("" when that is not known), its name and value. */
 void settings_note(struct settings *s, const char *event, const char *name, const char *value);
+/* The period of CPUTimeSample; 0: unknown. */
+int64_t settings_cpu_time_ns(const struct settings *s);
 bool settings_equal(const struct settings *a, const struct settings *b);
 /* "20 ms" in nanoseconds; -1: it is no length of time. A bare number is in nanoseconds. */
 int64_t settings_duration(const char *text);

@@ -63,7 +63,8 @@ static void weigh_lost(const struct weight_places *w, struct moment *m, const st
 {
 	int64_t n = place_number(&w->weight, m->fields);
 
-	worth(m, COLUMN_CPU, mul_saturated(n, first_of(s->cpu_time_ns, DEFAULT_INTERVAL_NS)));
+	worth(m, COLUMN_CPU,
+	      mul_saturated(n, first_of(settings_cpu_time_ns(s), DEFAULT_INTERVAL_NS)));
 	m->values[COLUMN_SAMPLES] = n;
 	m->mark = "[lost]";
 }
@@ -110,6 +111,16 @@ static void weigh_duration(const struct weight_places *w, struct moment *m,
 	m->used |= 1u << COLUMN_IO_SPACE;
 }
 
+static void weigh_named(struct moment *m)
+{
+	worth(m, COLUMN_EVENTS, 1);
+	if (m->duration_ns < 0)
+		return;
+	m->column = COLUMN_DURATION;
+	m->values[COLUMN_DURATION] = m->duration_ns;
+	m->used |= 1u << COLUMN_DURATION;
+}
+
 void weigh(const struct weight_places *w, struct moment *m, const struct settings *s)
 {
 	switch (m->row->rule) {
@@ -140,6 +151,13 @@ void weigh(const struct weight_places *w, struct moment *m, const struct setting
 		break;
 	case RULE_COUNT:
 		worth(m, m->row->column, 1);
+		break;
+	case RULE_ERROR:
+		if (!s->has_exceptions)
+			worth(m, m->row->column, 1);
+		break;
+	case RULE_NAMED:
+		weigh_named(m);
 		break;
 	case RULE_TLAB:
 		if (!s->has_allocation_sample)

@@ -192,6 +192,35 @@ static void only_the_events_asked_for_are_told(void **state)
 	}
 }
 
+/* Of which nothing else is known, but they have stacks. */
+static void types_that_are_asked_for_by_name_are_samples(void **state)
+{
+	static const struct event_shape asked[] = {
+		{ 230, "jdk.Deoptimization", { START_FIELD, THREAD_FIELD, STACK_FIELD } },
+		{ 231, "jdk.ZStall", { START_FIELD, DURATION_FIELD, THREAD_FIELD, STACK_FIELD } },
+		{ 232, "jdk.GCNote", { START_FIELD, DURATION_FIELD, THREAD_FIELD } },
+	};
+
+	(void)state;
+	for (int is_named = 0; is_named < 2; is_named++) {
+		struct meaning m = { 0 };
+
+		meaning_begin(&m, asked, N(asked));
+		m.in.events = is_named ? "Deopt*,jdk.ZStall,GCNote" : "gc,compile";
+		EVENT(&m, &asked[0], AT(1), { .n = 1 }, { .n = 1 });
+		EVENT(&m, &asked[1], AT(2), { .n = TICKS(70) }, { .n = 1 }, { .n = 1 });
+		EVENT(&m, &asked[2], AT(3), { .n = TICKS(70) }, { .n = 1 });
+		meaning_read(&m);
+		assert_int_equal(m.n, 3);
+		assert_int_equal(m.items[0].is_sample, is_named);
+		assert_int_equal(m.items[0].values[COLUMN_EVENTS], is_named);
+		assert_int_equal(m.items[1].values[COLUMN_EVENTS], is_named);
+		assert_int_equal(m.items[1].values[COLUMN_DURATION], is_named ? 70 : 0);
+		assert_false(m.items[2].is_sample); /* it has no stack */
+		meaning_deinit(&m);
+	}
+}
+
 /* Each unit, also where it does not fit. */
 static void times_have_the_unit_that_the_metadata_says(void **state)
 {
@@ -248,6 +277,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(facts_and_settings_are_not_told_to_those_who_want_samples),
 		cmocka_unit_test(only_the_events_asked_for_are_told),
+		cmocka_unit_test(types_that_are_asked_for_by_name_are_samples),
 		cmocka_unit_test(times_have_the_unit_that_the_metadata_says),
 		cmocka_unit_test(what_a_sink_cannot_take_ends_the_reading),
 		cmocka_unit_test(survives_mutation),

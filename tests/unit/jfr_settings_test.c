@@ -65,6 +65,36 @@ static void a_rate_is_no_period(void **state)
 	assert_false(s.has_cpu_time);
 }
 
+static void a_rate_is_shared_by_the_cpus(void **state)
+{
+	static const struct {
+		const char *throttle;
+		int64_t n_cpus, ns;
+	} cases[] = {
+		{ "500/s", 2, 4000000 },
+		{ "500/s", 16, 32000000 },
+		{ "100/s", 1, 10000000 },
+		{ "1/ms", 4, 4000000 },
+		{ "60/m", 1, 1000000000 },
+		{ "10ms", 16, 10000000 },
+		{ "500/s", 0, 0 },
+		{ "0/s", 4, 0 },
+		{ "-5/s", 4, 0 },
+		{ "500/fortnight", 4, 0 },
+		{ "off", 4, 0 },
+		{ "/s", 4, 0 },
+		{ "1/d", INT64_MAX, INT64_MAX },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		struct settings s = { .n_cpus = cases[i].n_cpus };
+
+		settings_note(&s, "jdk.CPUTimeSample", "throttle", cases[i].throttle);
+		assert_int_equal(settings_cpu_time_ns(&s), cases[i].ns);
+	}
+}
+
 static void async_profilers_settings_are_its_own(void **state)
 {
 	struct settings s = { .is_async_profiler = true };
@@ -89,6 +119,7 @@ int main(void)
 		cmocka_unit_test(lengths_of_time_have_units),
 		cmocka_unit_test(the_last_one_counts),
 		cmocka_unit_test(a_rate_is_no_period),
+		cmocka_unit_test(a_rate_is_shared_by_the_cpus),
 		cmocka_unit_test(async_profilers_settings_are_its_own),
 	};
 
