@@ -127,6 +127,17 @@ void accounting_print(const struct accounting *a, FILE *out)
 	fprintf(out, "%" PRIu64 " lost", a->lost);
 }
 
+void accounting_print_broken(const struct profile *p, FILE *out)
+{
+	for (uint32_t i = 0; i < profile_n_counts(p); i++) {
+		uint64_t n;
+		const struct jfr_row *row = find_jfr_row(profile_get_count(p, i, &n));
+
+		if (row && n && !strncmp(row->name, "jfr.end.", 8) && row->role != COMPLETE)
+			fprintf(out, " · %" PRIu64 " %s", n, row->meaning);
+	}
+}
+
 void accounting_print_all(const struct profile *p, FILE *out)
 {
 	for (uint32_t i = 0; i < profile_n_counts(p); i++) {

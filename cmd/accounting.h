@@ -24,6 +24,8 @@ double accounting_complete_percent(const struct accounting *a); /* 100 without w
 double accounting_lost_percent(const struct accounting *a);	/* 0 without ticks */
 /* "98.9% complete · 0 lost", or nothing when it is not known. */
 void accounting_print(const struct accounting *a, FILE *out);
+/* " · 23 stacks deeper than the JVM records": of a JVM's stacks, those that are not whole. */
+void accounting_print_broken(const struct profile *p, FILE *out);
 /* Every count that is not 0, with what it means, a line each. */
 void accounting_print_all(const struct profile *p, FILE *out);
 

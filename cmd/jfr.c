@@ -43,12 +43,31 @@ static int usage(const char *why, const char *what)
 	return EXIT_USAGE;
 }
 
+static int check_times(struct jfr_run *run)
+{
+	const struct options *opt = run->opt;
+	int from = jfr_time_set(opt->from, 0, &run->interpreter.from_ns);
+	int to = jfr_time_set(opt->to, 0, &run->interpreter.to_ns);
+
+	if (from < 0)
+		return usage("--from is no time:", opt->from);
+	if (to < 0)
+		return usage("--to is no time:", opt->to);
+	/* Only when both count from the start, or neither does, it is known before that is. */
+	if (opt->from && opt->to && from == to &&
+	    run->interpreter.from_ns >= run->interpreter.to_ns)
+		return usage("--to is not after --from:", opt->to);
+	return EXIT_OK;
+}
+
 static int check_options(struct jfr_run *run)
 {
 	const struct options *opt = run->opt;
 	char wrong[64];
 
 	run->interpreter.groups = UINT32_MAX;
+	if ((opt->json || opt->check) && (opt->output || opt->format || (opt->json && opt->check)))
+		return usage("only one at a time of", "--json, --check, --output");
 	for (size_t i = 0; i < opt->files.n; i++)
 		if (!strcmp(opt->files.items[i], "-"))
 			return usage("recordings are not read from stdin:", "-");
@@ -56,12 +75,8 @@ static int check_options(struct jfr_run *run)
 	    !event_groups_parse(opt->events, &run->interpreter.groups, wrong, sizeof(wrong)))
 		return usage("no group or type of events is called", wrong);
 	run->interpreter.events = opt->events;
-	if (jfr_time_set(opt->from, 0, &run->interpreter.from_ns) < 0)
-		return usage("--from is no time:", opt->from);
-	if (jfr_time_set(opt->to, 0, &run->interpreter.to_ns) < 0)
-		return usage("--to is no time:", opt->to);
 	run->interpreter.thread = opt->thread;
-	return EXIT_OK;
+	return check_times(run);
 }
 
 static int plan_output(struct plan *plan, const struct options *opt)
@@ -210,23 +225,21 @@ static bool has_chunks(const struct jfr_run *run)
 static int write_result(struct jfr_run *run, struct plan *plan)
 {
 	const char *path = run->opt->output ? run->opt->output : "-";
-	int err = 0;
+	int err;
 
 	if (run->opt->check) {
 		jfr_print_damage(run, stdout);
 		return EXIT_OK;
 	}
-	if (run->opt->json) {
-		jfr_print_json(run, stdout);
-		return EXIT_OK;
-	}
+	if (run->profile && has_chunks(run) && view_choose(run->profile, run->opt->sample_type))
+		return EXIT_USAGE;
+	if (run->opt->json)
+		return jfr_print_json(run, stdout) ? EXIT_FAILED : EXIT_OK;
 	/* Of what is no recording nothing is made, and nothing is replaced by that. */
 	if (plan->has_lines)
 		return finish_lines(plan, path, has_chunks(run));
 	if (plan->exporter && !has_chunks(run))
 		return EXIT_OK;
-	if (plan->exporter && view_choose(run->profile, run->opt->sample_type))
-		return EXIT_USAGE;
 	if (plan->exporter)
 		return output_write(plan->exporter, run->profile, path,
 				    output_is_private(run->opt->files.items[0]));
@@ -236,7 +249,7 @@ static int write_result(struct jfr_run *run, struct plan *plan)
 		pager_start();
 	err = jfr_print_summary(run, stdout);
 	pager_stop();
-	return !err ? EXIT_OK : err == -EINVAL ? EXIT_USAGE : EXIT_FAILED;
+	return err ? EXIT_FAILED : EXIT_OK;
 }
 
 static bool has_events(const struct summary *s, const char *word)

@@ -43,9 +43,10 @@ void jfr_run_deinit(struct jfr_run *run);
 void jfr_run_start(struct jfr_run *run, int64_t start_ns);
 /* Is anything lost, in any file? */
 bool jfr_is_damaged(const struct jfr_run *run);
-/* All there is to say of it as text: 0 or -ENOMEM, -EINVAL. */
+/* All there is to say of it, as text and as a document: 0 or -ENOMEM. Of the profile's default
+   sample type. */
 int jfr_print_summary(struct jfr_run *run, FILE *out);
+int jfr_print_json(const struct jfr_run *run, FILE *out);
 void jfr_print_damage(const struct jfr_run *run, FILE *out);
-void jfr_print_json(const struct jfr_run *run, FILE *out);
 
 #endif

@@ -101,6 +101,8 @@ void summary_merge(struct summary *into, const struct summary *from)
 		g->duration_ns = add_saturated(g->duration_ns, more->duration_ns);
 	}
 	sums_merge(&into->sums, &from->sums);
+	gauges_merge(&into->gauges, &from->gauges);
+	into->dropped = add_saturated(into->dropped, from->dropped);
 	into->err = into->err ? into->err : from->err;
 }
 
@@ -112,6 +114,18 @@ bool summary_is_full(const struct summary *s)
 static bool is_collection(const struct event_row *row)
 {
 	return !strcmp(row->name, "jdk.GarbageCollection");
+}
+
+static bool is_loss(const struct event_row *row)
+{
+	return !strcmp(row->name, "jdk.DataLoss");
+}
+
+static void take_loss(struct summary *s, const struct moment *m)
+{
+	int64_t amount = moment_number(m, "amount", 0);
+
+	s->dropped = add_saturated(s->dropped, amount > 0 ? amount : 0);
 }
 
 static void take_collection(struct summary *s, const struct moment *m)
@@ -135,15 +149,19 @@ static int take(void *ctx, struct moment *m)
 
 	if (is_collection(m->row))
 		take_collection(s, m);
+	else if (is_loss(m->row))
+		take_loss(s, m);
+	else if (gauges_wants(m->row))
+		gauges_take(&s->gauges, m);
 	else
-		sums_take(&s->sums, m, s->facts->n_threads);
+		sums_take(&s->sums, m, jvm_facts_n_cpus(s->facts));
 	return 0;
 }
 
 static bool wants(void *ctx, const struct event_row *row)
 {
 	(void)ctx;
-	return is_collection(row) || sums_wants(row);
+	return is_collection(row) || is_loss(row) || gauges_wants(row) || sums_wants(row);
 }
 
 struct moment_sink summary_sink(struct summary *s)

@@ -6,6 +6,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "jfr/gauges.h"
 #include "jfr/interpreter.h"
 #include "jfr/sums.h"
 
@@ -33,6 +34,8 @@ struct summary {
 	struct gc_sum gcs[MAX_GC_SUMS];
 	size_t n_gcs;
 	struct sums sums;
+	struct gauges gauges;
+	int64_t dropped; /* bytes of events for which the JVM had no room (jdk.DataLoss) */
 	const struct jvm_facts *facts; /* of the JVM whose chunk is read */
 	int err;
 };

@@ -19,6 +19,7 @@ static const struct {
 	{ "jdk.ExecuteVMOperation", SUM_SAFEPOINT, "operation" },
 	{ "jdk.SafepointBegin", SUM_SAFEPOINT, "" },
 	{ "jdk.Compilation", SUM_COMPILATION, "compiler" },
+	{ "jdk.MethodTiming", SUM_METHOD, "method" },
 	{ "jdk.ThreadCPULoad", SUM_THREAD, NULL },
 };
 
@@ -69,6 +70,26 @@ static void add(struct named_sum *sum, const struct moment *m, int64_t n_cpus)
 	sum->load += nearbyint(load * LOAD_PARTS) / LOAD_PARTS;
 }
 
+/* Each event has all there was since the JVM began to time it. */
+static void replace(struct named_sum *sum, uint64_t count, int64_t total_ns, int64_t longest_ns)
+{
+	if (count < sum->count)
+		return;
+	sum->count = count;
+	sum->total_ns = total_ns;
+	sum->longest_ns = longest_ns;
+}
+
+static void take_timing(struct sums *s, const char *method, const struct moment *m)
+{
+	int64_t n = moment_number(m, "invocations", 0);
+
+	if (n > 0)
+		replace(find(s, SUM_METHOD, method), (uint64_t)n,
+			mul_saturated(n, moment_time_at(m, "average")),
+			moment_time_at(m, "maximum"));
+}
+
 void sums_merge(struct sums *into, const struct sums *from)
 {
 	for (unsigned int kind = 0; kind < N_SUM_KINDS; kind++)
@@ -76,6 +97,10 @@ void sums_merge(struct sums *into, const struct sums *from)
 			const struct named_sum *more = &from->items[kind][i];
 			struct named_sum *sum = find(into, (enum sum_kind)kind, more->name);
 
+			if (kind == SUM_METHOD) {
+				replace(sum, more->count, more->total_ns, more->longest_ns);
+				continue;
+			}
 			sum->count += more->count;
 			sum->total_ns = add_saturated(sum->total_ns, more->total_ns);
 			sum->longest_ns = more->longest_ns > sum->longest_ns ? more->longest_ns
@@ -105,22 +130,25 @@ static const char *name_of(struct moment *m, const char *path, struct text_room 
 void sums_take(struct sums *s, struct moment *m, int64_t n_cpus)
 {
 	struct text_room room = { 0 };
+	const char *name;
 	size_t i;
 
 	for (i = 0; strcmp(rows[i].event, m->row->name); i++)
 		;
-	/* Other operations run beside the program. */
-	if (rows[i].kind != SUM_SAFEPOINT || moment_number(m, "safepoint", 1))
-		add(find(s, rows[i].kind, name_of(m, rows[i].name, &room)), m, n_cpus);
+	name = name_of(m, rows[i].name, &room);
+	/* Operations that are not at a safepoint run beside the program. */
+	if (rows[i].kind == SUM_METHOD)
+		take_timing(s, name, m);
+	else if (rows[i].kind != SUM_SAFEPOINT || moment_number(m, "safepoint", 1))
+		add(find(s, rows[i].kind, name), m, n_cpus);
 	free(room.text);
 }
 
 const char *sum_kind_key(enum sum_kind kind)
 {
 	static const char *const keys[N_SUM_KINDS] = {
-		[SUM_PAUSE] = "gcPauses",
-		[SUM_SAFEPOINT] = "safepoints",
-		[SUM_COMPILATION] = "compilations",
+		[SUM_PAUSE] = "gcPauses",	    [SUM_SAFEPOINT] = "safepoints",
+		[SUM_COMPILATION] = "compilations", [SUM_METHOD] = "methodTimings",
 		[SUM_THREAD] = "threadLoads",
 	};
 
@@ -133,6 +161,7 @@ const char *sum_kind_title(enum sum_kind kind)
 		[SUM_PAUSE] = "Pauses of garbage collections, by phase",
 		[SUM_SAFEPOINT] = "Operations at safepoints",
 		[SUM_COMPILATION] = "Compilations, by compiler",
+		[SUM_METHOD] = "Methods, as the JVM timed them",
 		[SUM_THREAD] = "Threads, as the JVM measured them",
 	};
 

@@ -19,12 +19,13 @@ enum sum_kind {
 	SUM_PAUSE,
 	SUM_SAFEPOINT,	 /* by operation, and how long it took to get there */
 	SUM_COMPILATION, /* by compiler */
+	SUM_METHOD,	 /* that the JVM was asked to time, by name */
 	SUM_THREAD,	 /* by name; their load is of one CPU: 0.5 is half of it */
 	N_SUM_KINDS
 };
 
 struct named_sum {
-	char name[64];
+	char name[128];
 	uint64_t count;
 	int64_t total_ns, longest_ns;
 	double load; /* sum, of all times that the JVM said it */

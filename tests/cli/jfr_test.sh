@@ -35,6 +35,9 @@ usage "called aloc" --events aloc x.jfr
 usage "called " --events cpu, x.jfr
 usage "--from is no time" --from yesterday x.jfr
 usage "--to is no time" --to 12:61:99 x.jfr
+usage "only one at a time" --json x.jfr -o "$work/x.json"
+usage "not after --from" --from 4s --to 2s x.jfr
+usage "not after --from" --from 2026-11-21T10:00:05Z --to 2026-11-21T10:00:05Z x.jfr
 usage "not read from stdin" -
 usage "no format has this extension" "$work/short.jfr" -o "$work/x.xyz"
 usage "no format nosuch" --format nosuch "$work/short.jfr"

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "jfr/summary.h"
 
+#include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdlib.h>
@@ -14,7 +15,20 @@
 		name, T_LONG, 0, T_TIMESPAN, "TICKS" \
 	}
 
-enum shape { COLLECTION, PAUSE, PAUSE_1, OPERATION, SAFEPOINT, COMPILATION, LOAD, SAMPLE };
+enum shape {
+	COLLECTION,
+	PAUSE,
+	PAUSE_1,
+	OPERATION,
+	SAFEPOINT,
+	COMPILATION,
+	LOAD,
+	SAMPLE,
+	TIMING,
+	CPU,
+	HEAP,
+	LOSS
+};
 
 /* Names are states here: constants with a text. */
 static const struct event_shape shapes[] = {
@@ -47,6 +61,19 @@ static const struct event_shape shapes[] = {
 		     { "user", T_FLOAT, 0, 0, NULL },
 		     { "system", T_FLOAT, 0, 0, NULL } } },
 	[SAMPLE] = { 208, "jdk.ExecutionSample", { START_FIELD, SAMPLED_FIELD } },
+	[TIMING] = { 209,
+		     "jdk.MethodTiming",
+		     { START_FIELD, TEXT_FIELD("method"), NUMBER_FIELD("invocations"),
+		       TICKS_FIELD("average"), TICKS_FIELD("maximum") } },
+	[CPU] = { 210,
+		  "jdk.CPULoad",
+		  { START_FIELD,
+		    { "jvmUser", T_FLOAT, 0, 0, NULL },
+		    { "machineTotal", T_FLOAT, 0, 0, NULL } } },
+	[HEAP] = { 211,
+		   "jdk.GCHeapSummary",
+		   { START_FIELD, TEXT_FIELD("when"), NUMBER_FIELD("heapUsed") } },
+	[LOSS] = { 212, "jdk.DataLoss", { START_FIELD, NUMBER_FIELD("amount") } },
 };
 
 struct summed {
@@ -190,6 +217,62 @@ static void threads_have_a_load_of_one_cpu(void **state)
 	summed_free(summed);
 }
 
+/* Each event says it since the JVM began to time the method. */
+static void timed_methods_are_as_the_last_event_says(void **state)
+{
+	struct summed *summed = begin();
+	struct sums more = { 0 };
+
+	(void)state;
+	EVENT(&summed->m, &shapes[TIMING], AT(0), { .text = "p.C.f" }, { .n = 10 },
+	      { .n = TICKS(100) }, { .n = TICKS(400) });
+	EVENT(&summed->m, &shapes[TIMING], AT(1), { .text = "p.C.f" }, { .n = 30 },
+	      { .n = TICKS(80) }, { .n = TICKS(500) });
+	EVENT(&summed->m, &shapes[TIMING], AT(2), { .text = "p.C.never" }, { .n = 0 },
+	      { .n = INT64_MIN }, { .n = INT64_MIN });
+	finish(summed);
+	assert_int_equal(summed->s.sums.n[SUM_METHOD], 1);
+	more = summed->s.sums;
+	sums_merge(&summed->s.sums, &more);
+	assert_string_equal(sum(summed, SUM_METHOD, 0)->name, "p.C.f");
+	assert_int_equal(sum(summed, SUM_METHOD, 0)->count, 30);
+	assert_int_equal(sum(summed, SUM_METHOD, 0)->total_ns, 2400);
+	assert_int_equal(sum(summed, SUM_METHOD, 0)->longest_ns, 500);
+	summed_free(summed);
+}
+
+static const struct gauge *gauge(const struct summed *summed, const char *key)
+{
+	for (size_t i = 0; i < N_GAUGES; i++)
+		if (!strcmp(gauge_key(i), key))
+			return &summed->s.gauges.items[i];
+	return NULL;
+}
+
+static void what_is_measured_has_a_mean_and_a_largest(void **state)
+{
+	struct summed *summed = begin();
+
+	(void)state;
+	EVENT(&summed->m, &shapes[CPU], AT(0), { .real = 0.5 }, { .real = 1 });
+	EVENT(&summed->m, &shapes[CPU], AT(1), { .real = 0.25 }, { .real = -1 });
+	EVENT(&summed->m, &shapes[CPU], AT(2), { .real = NAN }, { .real = 1e30 });
+	EVENT(&summed->m, &shapes[HEAP], AT(3), { .text = "Before GC" }, { .n = 9000 });
+	EVENT(&summed->m, &shapes[HEAP], AT(4), { .text = "After GC" }, { .n = 1000 });
+	EVENT(&summed->m, &shapes[LOSS], AT(5), { .n = 700 });
+	EVENT(&summed->m, &shapes[LOSS], AT(6), { .n = 300 });
+	finish(summed);
+	assert_int_equal(gauge(summed, "jvmUser")->count, 2);
+	assert_int_equal(gauge_mean(gauge(summed, "jvmUser")), 375000);
+	assert_int_equal(gauge(summed, "jvmUser")->largest, 500000);
+	assert_int_equal(gauge(summed, "machineTotal")->count, 1);
+	assert_int_equal(gauge(summed, "heapUsedBeforeGc")->largest, 9000);
+	assert_int_equal(gauge_mean(gauge(summed, "heapUsedAfterGc")), 1000);
+	assert_int_equal(gauge_mean(gauge(summed, "residentSet")), 0);
+	assert_int_equal(summed->s.dropped, 1000);
+	summed_free(summed);
+}
+
 static void too_many_names_are_the_others(void **state)
 {
 	struct summed *summed = begin();
@@ -219,6 +302,8 @@ int main(void)
 		cmocka_unit_test(phases_within_pauses_are_not_counted_again),
 		cmocka_unit_test(only_operations_at_safepoints_stop_the_program),
 		cmocka_unit_test(threads_have_a_load_of_one_cpu),
+		cmocka_unit_test(timed_methods_are_as_the_last_event_says),
+		cmocka_unit_test(what_is_measured_has_a_mean_and_a_largest),
 		cmocka_unit_test(too_many_names_are_the_others),
 	};
 
