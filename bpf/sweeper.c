@@ -166,7 +166,8 @@ static void count_sweep(struct sweeper *s, size_t n_tasks, uint64_t spent_ns)
 	}
 }
 
-static void sweep_target(struct sweeper *s, struct swept *w)
+/* No time counts that is after end_ns. */
+static void sweep_target(struct sweeper *s, struct swept *w, uint64_t end_ns)
 {
 	struct process *proc = processes_find(s->ps, w->pid, 0, 0);
 	uint64_t now = clock_ns(CLOCK_MONOTONIC), user = user_ns();
@@ -175,6 +176,8 @@ static void sweep_target(struct sweeper *s, struct swept *w)
 
 	if (!proc || proc->exit_time_ns || proc->generation == w->generation)
 		return;
+	if (now > end_ns)
+		now = end_ns;
 	err = sweep_process(s->sweep, proc, now, now - w->last_ns, &n_tasks);
 	w->last_ns = now;
 	if (!err)
@@ -209,7 +212,7 @@ void sweeper_run(struct sweeper *s, bool is_last)
 		return;
 	list_targets(s, start);
 	for (size_t i = 0; i < s->n; i++)
-		sweep_target(s, &s->swept[i]);
+		sweep_target(s, &s->swept[i], is_last ? start : UINT64_MAX);
 	cpu = cpu_ns() - cpu;
 	end = clock_ns(CLOCK_MONOTONIC);
 	s->stats.cpu_ns += cpu;

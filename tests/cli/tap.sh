@@ -19,6 +19,23 @@ claim() {
 	fi
 }
 
+# checks N PROGRAM ARGS...: the N claims of a program, lines "ok TEXT" or "not ok TEXT" behind others that say why
+checks() {
+	local line n=0 n_wanted=$1
+	"${@:2}" >"$work/checks" 2>"$work/err"
+	: >"$work/out"
+	while IFS= read -r line; do
+		case $line in
+		'ok '*) claim "${line#ok }" 0 ;;
+		'not ok '*) claim "${line#not ok }" 1 ;;
+		*) echo "$line" >>"$work/out"; continue ;;
+		esac
+		: >"$work/out"
+		n=$((n + 1))
+	done <"$work/checks"
+	[ $n = "$n_wanted" ] || claim "$(basename "$2"): $n of $n_wanted claims were made" 1
+}
+
 skip() {
 	n_tests=$((n_tests + 1))
 	echo "ok $n_tests - $1 # SKIP $2"

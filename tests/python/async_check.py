@@ -1,15 +1,21 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Compares what `weft record -e async` says of a program with what is so.
+"""Compares what `weft record -e async` says of programs with what is so.
 
-    async_check.py stacks WEFT PYTHON [pure|uvloop]   tasks_program.py: every task's logical stack
-    async_check.py times WEFT PYTHON [uvloop]         async_program.py: seconds by state and place
-    async_check.py churn WEFT PYTHON                  tasks_program.py: tasks that never stay where they are
-    async_check.py cpu WEFT PYTHON                    async_cpu_program.py: the stacks of --async
-    async_check.py forked WEFT PYTHON [uvloop]        forked_program.py: what children have of their parent's tasks
-    async_check.py many WEFT PYTHON N                 N tasks: one sample, and what a sweep costs"""
+    async_check.py SCENE WEFT PROGRAM...
+
+A PROGRAM is "TEXT|PYTHON[|KIND[|FOLDER OF PACKAGES]]"; all of them run at the same time and are recorded together.
+Prints "ok TEXT: what was found" or "not ok ..." for each, behind lines with # that say what is wrong. SCENE:
+
+    stacks    tasks_program.py: every task's logical stack; KIND: pure, uvloop
+    times     async_program.py: seconds by state and place; KIND: uvloop
+    churn     tasks_program.py: tasks that never stay where they are
+    cpu       async_cpu_program.py: the stacks of --async, and the names of tasks
+    forked    forked_program.py: what children have of their parent's tasks; KIND: uvloop
+    many      10,000 tasks: one sample, and what a sweep costs"""
 import bisect
 import collections
+import contextlib
 import json
 import math
 import os
@@ -30,20 +36,61 @@ SEVERAL = "[several tasks wait for it]"
 # one kind may all be at the same place at the same time.
 SHARE, SIGMAS = 0.04, 4
 N_NAPPERS = 20
-SECONDS = 8
+N_MANY = 10000
+GOAL = 0.995
 
 
-def run(program, python, *args):
-    return subprocess.Popen([python, "-W", "ignore", os.path.join(HERE, program), *args], stdout=subprocess.PIPE)
+class Program:
+    """One that runs, and what the recording has of it."""
+
+    def __init__(self, script, subject, *args):
+        self.text, python, self.kind, folder = (subject.split("|") + ["", ""])[:4]
+        env = dict(os.environ, PYTHONPATH=folder) if folder else None
+        args = [*args, self.kind] if self.kind else args
+        self.process = subprocess.Popen([python, "-W", "ignore", os.path.join(HERE, script), *args],
+                                        stdout=subprocess.PIPE, env=env)
+        self.pid = self.process.pid
+        self.children = []
+
+    def line(self):
+        return self.process.stdout.readline()
+
+    def end(self):
+        for pid in self.children:
+            os.kill(pid, signal.SIGKILL)
+        self.process.kill()
+        self.process.wait()
+        self.process.stdout.close()
+
+    def samples(self, profile):
+        return [s for s in profile.samples if s.labels["pid"] in (self.pid, *self.children)]
 
 
-def record(weft, pid, folder, *options):
-    path = os.path.join(folder, "async.pb.gz")
-    result = subprocess.run([weft, "record", "-p", str(pid), "-o", path, *options],
-                            stdout=subprocess.PIPE, stderr=subprocess.PIPE)
-    if result.returncode:
-        sys.exit("weft record exits with %d: %s" % (result.returncode, result.stderr.decode()))
-    return pprof.read(path), result.stderr.decode()
+@contextlib.contextmanager
+def programs(script, subjects, *args):
+    running = []
+    try:
+        for subject in subjects:
+            running.append(Program(script, subject, *args))
+        yield running
+    finally:
+        for program in running:
+            program.end()
+
+
+def record(weft, running, *options):
+    with tempfile.TemporaryDirectory() as folder:
+        path = os.path.join(folder, "async.pb.gz")
+        pids = ",".join(str(program.pid) for program in running)
+        result = subprocess.run([weft, "record", "-p", pids, "-o", path, *options],
+                                stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+        if result.returncode:
+            sys.exit("weft record exits with %d: %s" % (result.returncode, result.stderr.decode()))
+        return pprof.read(path), result.stderr.decode()
+
+
+def say(program, is_right, found):
+    print("%s %s: %s" % ("ok" if is_right else "not ok", program.text, found))
 
 
 def names(sample):
@@ -74,26 +121,21 @@ def short(stack, running):
     return [name.rpartition(".")[2] if running in stack else name for name in stack]
 
 
-def check_stacks(weft, python, *kind):
-    program = run("tasks_program.py", python, "edges", *kind)
-    try:
-        so = json.loads(program.stdout.readline())
-        with tempfile.TemporaryDirectory() as folder:
-            profile, _ = record(weft, program.pid, folder, "-e", "async", "-d", "0.5")
-    finally:
-        program.kill()
-        program.wait()
-    got = {}
-    for sample in profile.samples:
-        got.setdefault(tuple(short(names(sample), so["running"])), set()).add(
-            (sample.labels["state"], sample.labels.get("wait")))
-    want = {tuple(stack) for stack in wanted_stacks(so)}
-    for stack in sorted(want - set(got)):
-        print("# missing:", " → ".join(stack))
-    for stack in sorted(set(got) - want):
-        print("# not so:", " → ".join(stack))
-    print("%d logical stacks, %d of %d are so" % (len(got), len(want & set(got)), len(want)))
-    return want == set(got)
+def check_stacks(weft, subjects):
+    with programs("tasks_program.py", subjects, "edges") as running:
+        truths = [json.loads(program.line()) for program in running]
+        profile, _ = record(weft, running, "-e", "async", "-d", "0.5")
+    for program, so in zip(running, truths):
+        got = {}
+        for sample in program.samples(profile):
+            got.setdefault(tuple(short(names(sample), so["running"])), set()).add(
+                (sample.labels["state"], sample.labels.get("wait")))
+        want = {tuple(stack) for stack in wanted_stacks(so)}
+        for stack in sorted(want - set(got)):
+            print("# missing:", " → ".join(stack))
+        for stack in sorted(set(got) - want):
+            print("# not so:", " → ".join(stack))
+        say(program, want == set(got), "%d logical stacks, %d of %d are so" % (len(got), len(want & set(got)), len(want)))
 
 
 def seconds_between(lines, start, end):
@@ -113,10 +155,9 @@ def may_be_off(point, want, seconds, n_sweeps):
     return SHARE * want + SIGMAS * n_tasks * seconds * math.sqrt(max(share * (1 - share), 0.01) / n_sweeps)
 
 
-def sums_of(profile, points):
-    value = [t[0] for t in profile.sample_types].index("async_wall")
+def sums_of(samples, value, points):
     sums = collections.Counter()
-    for sample in profile.samples:
+    for sample in samples:
         name = next((n for n in reversed(names(sample)) if n in points), None)
         state = sample.labels["state"]
         # Only one task knows when it is about to go on: for the others that is the end of their waiting.
@@ -127,125 +168,134 @@ def sums_of(profile, points):
     return sums
 
 
-def check_times(weft, python, *kind):
-    with tempfile.TemporaryDirectory() as folder:
-        truth = os.path.join(folder, "truth")
-        program = run("async_program.py", python, truth, *kind)
-        try:
-            while not os.path.exists(truth) or not os.path.getsize(truth):
-                if program.poll() is not None:
-                    sys.exit("the program ended")
-                time.sleep(0.05)
-            profile, _ = record(weft, program.pid, folder, "-e", "async", "-d", str(SECONDS), "-F", "40")
-        finally:
-            program.kill()
-            program.wait()
-        with open(truth) as f:
-            lines = [json.loads(line) for line in f if line.endswith("\n")]
+def check_sums(program, profile, lines):
+    value = [t[0] for t in profile.sample_types].index("async_wall")
+    samples = program.samples(profile)
     # weft says when its recording began and how long it was; what was before and after is not in it.
-    begin = profile.time_ns / 1e9
-    want = seconds_between(lines, begin, begin + profile.duration_ns / 1e9)
-    got = sums_of(profile, {point.split()[1] for point in want})
-    all_seconds, is_right = profile.duration_ns / 1e9, True
-    n_sweeps = sum(s.values[0] for s in profile.samples if "gatherer" in names(s) and "part" not in names(s))
+    begin, all_seconds = profile.time_ns / 1e9, profile.duration_ns / 1e9
+    want = seconds_between(lines, begin, begin + all_seconds)
+    got, is_right = sums_of(samples, value, {point.split()[1] for point in want}), True
+    n_sweeps = sum(s.values[0] for s in samples if "gatherer" in names(s) and "part" not in names(s))
     for point in sorted(set(want) | set(got)):
         off = abs(got[point] - want.get(point, 0))
-        is_off = off > may_be_off(point, want.get(point, 0), all_seconds, n_sweeps)
+        is_off = off > may_be_off(point, want.get(point, 0), all_seconds, max(n_sweeps, 1))
         is_right = is_right and not is_off
         if is_off:
             print("# %s: %.2f s instead of %.2f s" % (point, got[point], want.get(point, 0)))
-    print("%d looks, %s" % (n_sweeps, ", ".join("%s %.2f (%.2f)" % (p, got[p], want[p]) for p in sorted(want))))
-    return is_right and n_sweeps > 10
+    say(program, is_right and n_sweeps > 5,
+        "%d looks, %s" % (n_sweeps, ", ".join("%s %.2f (%.2f)" % (p, got[p], want[p]) for p in sorted(want))))
 
 
-def check_forked(weft, python, *kind):
-    program = run("forked_program.py", python, *kind)
-    children = []
-    try:
-        n_copies, *children = [int(word) for word in program.stdout.readline().split()]
-        with tempfile.TemporaryDirectory() as folder:
-            profile, said = record(weft, program.pid, folder, "-e", "async", "-d", "1.5")
-    finally:
-        for pid in [*children, program.pid]:
-            os.kill(pid, signal.SIGKILL)
-        program.wait()
-    value = [t[0] for t in profile.sample_types].index("async_wall")
-    seconds = sum(s.values[value] for s in profile.samples if "sleeper" in names(s)) / 1e9
-    print("ten tasks sleep for %.1f s in all, those of %d children not at all" % (seconds, len(children)))
-    tasks = seconds / (profile.duration_ns / 1e9)
-    return len(children) == 2 and 8 < tasks < 11 and ("no thread ran its loop" in said) == (n_copies > 0)
+def check_times(weft, subjects):
+    """Two at a time: each one uses some 45 % of a CPU."""
+    for pair in [subjects[i:i + 2] for i in range(0, len(subjects), 2)]:
+        with programs("async_program.py", pair) as running:
+            lines = [[] for _ in running]
+            for program in running:
+                program.line()
+            profile, _ = record(weft, running, "-e", "async", "-d", "6", "-F", "40")
+            time.sleep(0.1)
+            for program, said in zip(running, lines):
+                program.process.send_signal(signal.SIGTERM)
+                said += [json.loads(line) for line in program.process.stdout if line.endswith(b"\n")]
+        for program, said in zip(running, lines):
+            check_sums(program, profile, said)
 
 
-def check_many(weft, python, n):
-    program = run("tasks_program.py", python, "many", n)
-    try:
-        program.stdout.readline()
-        with tempfile.TemporaryDirectory() as folder:
-            profile, said = record(weft, program.pid, folder, "-e", "async", "-d", "4",
-                                   "--stats")
-    finally:
-        program.kill()
-        program.wait()
+def check_forked(weft, subjects):
+    with programs("forked_program.py", subjects) as running:
+        n_copies = []
+        for program in running:
+            n, *program.children = [int(word) for word in program.line().split()]
+            n_copies.append(n)
+        said = {}
+        for is_copied in {n > 0 for n in n_copies}:
+            some = [program for program, n in zip(running, n_copies) if (n > 0) == is_copied]
+            said[is_copied] = record(weft, some, "-e", "async", "-d", "1")
+    for program, n in zip(running, n_copies):
+        profile, text = said[n > 0]
+        value = [t[0] for t in profile.sample_types].index("async_wall")
+        seconds = sum(s.values[value] for s in program.samples(profile) if "sleeper" in names(s)) / 1e9
+        tasks = seconds / (profile.duration_ns / 1e9)
+        say(program, len(program.children) == 2 and 8 < tasks < 11 and ("no thread ran its loop" in text) == (n > 0),
+            "ten tasks sleep for %.1f s in all, those of %d children not at all" % (seconds, len(program.children)))
+
+
+def check_many(weft, subjects):
+    with programs("tasks_program.py", subjects, "many", str(N_MANY)) as running:
+        running[0].line()
+        profile, said = record(weft, running, "-e", "async", "-d", "2", "--stats")
     sleepers = [s for s in profile.samples if s.labels.get("task") == "Task-*" and s.labels["state"] == "waiting"]
-    largest = re.search(r"the largest: (\d+) tasks, ([0-9.]+) ms of user CPU", said)
-    print("%s tasks are %d samples, %s ms of user CPU a sweep" % (largest[1], len(profile.samples), largest[2]))
+    n, ms = re.search(r"the largest: (\d+) tasks, ([0-9.]+) ms of user CPU", said).groups()
     # The goal is 100 ms; a sanitizer or a busy machine is no failure of it.
-    return int(largest[1]) == int(n) + 1 and len(sleepers) <= 2 and float(largest[2]) <= 400
+    say(running[0], int(n) == N_MANY + 1 and len(sleepers) <= 2 and float(ms) <= 400,
+        "%s tasks are %d samples, %s ms of user CPU a sweep" % (n, len(profile.samples), ms))
 
 
-def check_cpu(weft, python):
-    program = run("async_cpu_program.py", python)
-    try:
-        legal = {tuple(stack) for stack in json.loads(program.stdout.readline())}
-        with tempfile.TemporaryDirectory() as folder:
-            profile, _ = record(weft, program.pid, folder, "--async", "-F", "199", "-d", "4")
-    finally:
-        program.kill()
-        program.wait()
+def count_cpu(samples, legal):
+    """Of the samples in a task: are stack and name right? A task is named after its coroutine."""
     n = collections.Counter()
-    for sample in profile.samples:
-        if "task" not in sample.labels:
-            continue
+    for sample in samples:
         # What asyncio and the interpreter do in a task is theirs; what counts is the program's, and what is between.
         frames = [f for f in reversed(sample.frames) if f.source.endswith("async_cpu_program.py") or f.name[0] == "["]
         stack = tuple(f.name.rpartition(".")[2] for f in frames)
+        name = sample.labels.get("task", "")
+        if "spin" in stack:
+            own = next(stack[i + 1] for i in range(len(stack) - 1, -2, -1) if i < 0 or stack[i][0] == "[")
+            what = "named" if name.rpartition(".")[2] == own else "wrong name" if name else "no name"
+            n[what] += sample.values[0]
+            if what != "named":
+                print("# %r:" % name, " → ".join(stack))
+        if not name or stack == ("<module>",):
+            continue  # asyncio begins or ends a step of it
         kind = "unknown" if stack[:1] == (LOST,) else "right" if stack in legal else "wrong"
         n[kind] += sample.values[0]
         if kind == "wrong":
             print("#", " → ".join(stack))
-    print("%d stacks right, %d with parents unknown, %d wrong" % (n["right"], n["unknown"], n["wrong"]))
-    # Tasks that end before weft has its turn have unknown parents: some 1 %, and more on a busy machine.
-    return n["right"] > 20 and not n["wrong"] and n["unknown"] <= n["right"]
+    return n
 
 
-def check_churn(weft, python):
-    program = run("tasks_program.py", python, "churn", "200")
-    try:
-        legal = [list(chain) for chain in json.loads(program.stdout.readline())["legal"]]
-        with tempfile.TemporaryDirectory() as folder:
-            profile, _ = record(weft, program.pid, folder, "-e", "async", "-F", "50", "-d", "3")
-    finally:
-        program.kill()
-        program.wait()
-    parent = next(chain for chain in legal if chain[-1] == "both")
-    legal = [parent + ["[gather]"] + chain if chain[0] == "child" else chain for chain in legal]
-    n = collections.Counter()
-    for sample in profile.samples:
-        stack, state = names(sample), sample.labels["state"]
-        if stack[0] == LOST:
-            kind = "lost"
-        elif state == "waiting":
-            kind = "right" if stack in legal else "wrong"
-        else:  # on its way through one of them, or not begun and nobody's yet
-            is_on_way = stack == ["child"] or any(stack == way[:len(stack)] for way in legal)
-            kind = "right" if state == "running" or is_on_way else "wrong"
-        n[kind] += sample.values[0]
-        if kind == "wrong":
-            print("# %s:" % state, " → ".join(stack))
-    print("%d stacks right, %d with parents unknown, %d wrong" % (n["right"], n["lost"], n["wrong"]))
-    return n["right"] > 200 and not n["wrong"] and n["lost"] <= n["right"]
+def check_cpu(weft, subjects):
+    with programs("async_cpu_program.py", subjects) as running:
+        legal = [{tuple(stack) for stack in json.loads(program.line())} for program in running]
+        profile, _ = record(weft, running, "--async", "-F", "499", "-d", "3")
+    for program, stacks in zip(running, legal):
+        n = count_cpu(program.samples(profile), stacks)
+        n_spins = n["named"] + n["no name"] + n["wrong name"]
+        say(program, n_spins > 100 and n["named"] >= GOAL * n_spins and not n["wrong name"] and
+            not n["wrong"] and n["right"] >= GOAL * (n["right"] + n["unknown"]),
+            "%d of %d samples have the name of their task; %d stacks right, %d with parents unknown, %d wrong" % (
+                n["named"], n_spins, n["right"], n["unknown"], n["wrong"]))
+
+
+def kind_of(sample, legal):
+    stack, state = names(sample), sample.labels["state"]
+    if stack[0] == LOST:
+        return "lost"
+    if state == "waiting":
+        return "right" if stack in legal else "wrong"
+    # On its way through one of them, or not begun and nobody's yet.
+    is_on_way = stack == ["child"] or any(stack == way[:len(stack)] for way in legal)
+    return "right" if state == "running" or is_on_way else "wrong"
+
+
+def check_churn(weft, subjects):
+    with programs("tasks_program.py", subjects, "churn", "200") as running:
+        legals = [[list(chain) for chain in json.loads(program.line())["legal"]] for program in running]
+        profile, _ = record(weft, running, "-e", "async", "-F", "50", "-d", "3")
+    for program, legal in zip(running, legals):
+        parent = next(chain for chain in legal if chain[-1] == "both")
+        legal = [parent + ["[gather]"] + chain if chain[0] == "child" else chain for chain in legal]
+        n = collections.Counter()
+        for sample in program.samples(profile):
+            kind = kind_of(sample, legal)
+            n[kind] += sample.values[0]
+            if kind == "wrong":
+                print("# %s:" % sample.labels["state"], " → ".join(names(sample)))
+        say(program, n["right"] > 500 and not n["wrong"] and n["lost"] <= 0.1 * n["right"],
+            "%d stacks right, %d with parents unknown, %d wrong" % (n["right"], n["lost"], n["wrong"]))
 
 
 CHECKS = {"churn": check_churn, "cpu": check_cpu, "stacks": check_stacks, "times": check_times, "many": check_many,
           "forked": check_forked}
-sys.exit(not CHECKS[sys.argv[1]](*sys.argv[2:]))
+CHECKS[sys.argv[1]](sys.argv[2], sys.argv[3:])

@@ -17,7 +17,9 @@ def spin():
 
 
 def start(coroutine):
-    return asyncio.get_event_loop().create_task(coroutine)
+    """Named after its coroutine; 3.7 has no names of tasks."""
+    names = {"name": coroutine.__name__} if VERSION >= (3, 8) else {}
+    return asyncio.get_event_loop().create_task(coroutine, **names)
 
 
 async def work():
@@ -33,7 +35,7 @@ async def four(): await work()
 async def five(): await work()
 
 
-async def gathering(): await asyncio.gather(one(), one())
+async def gathering(): await asyncio.gather(start(one()), start(one()))
 async def awaiting(): await start(two())
 async def timing(): await asyncio.wait_for(start(three()), 100)
 async def shielding(): await asyncio.shield(start(four()))
@@ -42,11 +44,11 @@ async def waiting(): await asyncio.wait([start(five())])
 
 async def grouping():
     async with asyncio.TaskGroup() as group:
-        group.create_task(work())
+        group.create_task(work(), name="work")
 
 
 async def nesting():
-    await asyncio.gather(gathering(), gathering())
+    await asyncio.gather(start(gathering()), start(gathering()))
 
 
 async def main():
@@ -76,4 +78,4 @@ print(json.dumps([way[:n] for way in WAYS for n in range(1, len(way) + 1) if way
                  [way + ["spin"] for way in WAYS] + [way[:2] + ["start"] for way in WAYS]), flush=True)
 loop = asyncio.new_event_loop()
 asyncio.set_event_loop(loop)
-loop.run_until_complete(main())
+loop.run_until_complete(start(main()))

@@ -1,15 +1,19 @@
 # SPDX-License-Identifier: Apache-2.0
 """Asyncio tasks that wait, are about to go on and run for known times, for CPython 3.7 and later. Each one says
-where it is before it goes there, so the sums are so; every 20 ms they are written to a file.
+where it is before it goes there, so the sums are so, every 20 ms. Says that it has begun; what was so when it is
+terminated, a line {"t": unix time, "seconds": {point: ...}} each.
 
-    async_program.py FILE [uvloop]    until it is killed; a line is {"t": unix time, "seconds": {point: ...}}"""
+    async_program.py [uvloop]"""
 import asyncio
 import json
+import os
+import signal
 import sys
 import time
 
 N_NAPPERS = 20
 sums = {}
+kept = []
 open_points = {}  # of a task: (point, since)
 
 
@@ -82,15 +86,22 @@ async def waker(events):
         spin(0.03)
 
 
-async def say(file):
+async def keep():
     while True:
         now = time.monotonic()
         seconds = dict(sums)
         for point, since in open_points.values():
             if point:
                 seconds[point] = seconds.get(point, 0) + now - since
-        print(json.dumps({"t": time.time(), "seconds": seconds}), file=file, flush=True)
+        kept.append({"t": time.time(), "seconds": seconds})
         await asyncio.sleep(0.02)
+
+
+def end(*_):
+    for line in kept:
+        print(json.dumps(line))
+    sys.stdout.flush()
+    os._exit(0)
 
 
 async def main():
@@ -99,11 +110,12 @@ async def main():
     tasks = [loop.create_task(napper(i)) for i in range(N_NAPPERS)]
     tasks += [loop.create_task(c) for c in (gatherer(), spinner(), woken(events), waker(events))]
     await asyncio.sleep(0.5)
-    with open(sys.argv[1], "w") as file:
-        await say(file)
+    print("ready", flush=True)
+    await keep()
 
 
-if sys.argv[2:] == ["uvloop"]:
+signal.signal(signal.SIGTERM, end)
+if sys.argv[1:] == ["uvloop"]:
     import uvloop
     new_loop = uvloop.new_event_loop()
 else:

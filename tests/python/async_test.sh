@@ -7,15 +7,12 @@
 . tests/python/packages.sh
 needs_profiling
 
-# check TEXT WHAT PYTHON [KIND]
+# check SCENE: what the programs in $programs show of it, all at the same time
 check() {
-	local status
-	tests/python/async_check.py "$2" "$weft" "${@:3}" >"$work/out" 2>"$work/err"
-	status=$?
-	claim "$1: $(tail -n 1 "$work/out")" $status
+	[ ${#programs[@]} = 0 ] || checks ${#programs[@]} tests/python/async_check.py "$1" "$weft" "${programs[@]}"
 }
 
-newest=
+pythons=() uvloops=() newest=
 for minor in $PYTHON_FEW; do
 	[ "$minor" != 6 ] || continue
 	python=$(python_of "$minor")
@@ -24,24 +21,31 @@ for minor in $PYTHON_FEW; do
 		continue
 	fi
 	newest=$python
-	check "CPython 3.$minor, logical stacks" stacks "$python"
-	check "CPython 3.$minor, seconds in each place" times "$python"
-	check "CPython 3.$minor, tasks that never stay where they are" churn "$python"
-	check "CPython 3.$minor, logical stacks of CPU samples" cpu "$python"
-	check "CPython 3.$minor, forked children" forked "$python"
+	pythons+=("CPython 3.$minor, WHAT|$python")
 	folder=$(package_of "$python" "$minor" uvloop uvloop)
 	if [ -n "$folder" ]; then
-		PYTHONPATH=$folder check "CPython 3.$minor with uvloop, logical stacks" stacks "$python" uvloop
-		PYTHONPATH=$folder check "CPython 3.$minor with uvloop, forked children" forked "$python" uvloop
-		[ "$minor" != 12 ] ||
-			PYTHONPATH=$folder check "CPython 3.$minor with uvloop, seconds in each place" times "$python" uvloop
+		uvloops+=("CPython 3.$minor with uvloop, WHAT|$python|uvloop|$folder")
 	else
 		skip "CPython 3.$minor with uvloop" "no uvloop for it"
 	fi
 done
+programs=("${pythons[@]/WHAT/logical stacks}" "${uvloops[@]/WHAT/logical stacks}")
+[ -z "$newest" ] || programs+=("tasks without asyncio's C half|$newest|pure")
+check stacks
+programs=("${pythons[@]/WHAT/seconds in each place}" "${uvloops[@]/WHAT/seconds in each place}")
+# uvloop's tasks are asyncio's: without it is enough, unless all are asked for.
+[ -n "${ALL_PYTHONS:-}" ] || programs=("${programs[@]:0:${#pythons[@]}}")
+check times
+programs=("${pythons[@]/WHAT/tasks that never stay where they are}")
+check churn
+programs=("${pythons[@]/WHAT/logical stacks of CPU samples}")
+check cpu
+programs=("${pythons[@]/WHAT/forked children}" "${uvloops[@]/WHAT/forked children}")
+check forked
+programs=()
 if [ -n "$newest" ]; then
-	check "tasks without asyncio's C half" stacks "$newest" pure
-	check "ten thousand tasks" many "$newest" 10000
+	programs=("ten thousand tasks|$newest")
+	check many
 else
 	skip "ten thousand tasks" "no CPython here"
 fi
@@ -58,7 +62,7 @@ kill $other
 if [ -n "$newest" ]; then
 	"$newest" tests/python/tasks_program.py many 100 >"$work/many" & first=$!
 	until [ -s "$work/many" ] || ! kill -0 $first 2>/dev/null; do sleep 0.1; done
-	record_behind -e async --comm "$(cat /proc/$first/comm)" -d 4 -o "$work/all.json"
+	record_behind -e async --comm "$(cat /proc/$first/comm)" -d 2.5 -o "$work/all.json"
 	"$newest" tests/python/tasks_program.py many 50 >"$work/more" & second=$!
 	wait $recorder
 	grep -q "\"pid\":$first," "$work/all.json" && grep -q "\"pid\":$second," "$work/all.json"
@@ -70,6 +74,20 @@ if [ -n "$newest" ]; then
 	run record -e async -p $first,$second -d 0.5 -o "$work/two.json"
 	grep -q "\"pid\":$first," "$work/two.json" && grep -q "\"pid\":$second," "$work/two.json"
 	claim "-p takes several" $?
+	group=$work/cgroup/weft-test
+	mkdir "$work/cgroup"
+	if mount -t cgroup2 none "$work/cgroup" 2>/dev/null && mkdir -p "$group/below"; then
+		echo $first >"$group/below/cgroup.procs"
+		run record -e async --cgroup "$group" -d 0.5 -o "$work/group.json"
+		[ $status = 0 ] && grep -q "\"pid\":$first," "$work/group.json" &&
+			! grep -q "\"pid\":$second," "$work/group.json"
+		claim "--cgroup takes who is in it or below, and nobody else" $?
+		echo $first >"$work/cgroup/cgroup.procs"
+		rmdir "$group/below" "$group"
+		umount "$work/cgroup"
+	else
+		skip "--cgroup takes who is in it or below, and nobody else" "no cgroup2 can be mounted"
+	fi
 	kill $first $second
 	wait $first $second 2>/dev/null
 	run record -e async -d 5 -o "$work/command.json" -- "$newest" -c \

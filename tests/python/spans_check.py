@@ -1,111 +1,166 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Samples spans_program.py with an interpreter and compares the labels trace_id and span_id of each sample with
-the function it is in.
+"""Samples spans_program.py with interpreters and compares the labels trace_id and span_id of each sample with the
+function it is in.
 
-    spans_check.py WEFT PYTHON SCENE [VARIABLES]    exit 0: none is wrong, and 99.5 % of those in a span have its ids"""
+    spans_check.py WEFT PROGRAM...
+
+A PROGRAM is "TEXT|PYTHON|FOLDER OF PACKAGES"; all of them run at the same time and are recorded together. Prints
+"ok TEXT, WHO: what was found" or "not ok ..." for each: none is wrong, and 99.5 % of those in a span have its ids."""
 import json
 import os
 import re
+import shlex
 import subprocess
 import sys
 import tempfile
-from collections import Counter
+from collections import Counter, defaultdict
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 PROGRAM = os.path.join(HERE, "spans_program.py")
-SECONDS = 1.5
-IN_SPAN = re.compile(r"in_([0-9a-f]{32})_([0-9a-f]{16})$")
+SECONDS = {"sdk": "3", "api": "0.8", "late": "0.8", "asleep": "0"}  # of CPU
+IN_SPAN = re.compile(r"(\w+)_in_(?:none|([0-9a-f]{32})_([0-9a-f]{16}))$")
 GOAL = 0.995
+WHO = {"threads%d" % n: "two threads, %d context variables" % n for n in (0, 5, 41, 500)}
+WHO.update(tasks="asyncio tasks", api="without an SDK", late="imported while it is sampled")
 
 
-def verdict(event):
-    """Of one event: is its innermost Python function one that says which span is current?"""
-    frames = [f for f in event["stackFrames"] if f.get("file", "").endswith(".py") or f.get("file") == "spans"]
-    name = frames[0]["method"] if frames else ""
-    labels = event.get("labels", {})
+class Program:
+    def __init__(self, subject, scene):
+        self.text, self.python, self.folder = subject.split("|")
+        self.scene = scene
+        self.counts = defaultdict(Counter)  # by who
+
+    def command(self):
+        return [self.python, PROGRAM, self.scene, SECONDS[self.scene], self.text]
+
+    def start(self):
+        self.process = subprocess.Popen(self.command(), stdin=subprocess.PIPE, stdout=subprocess.PIPE,
+                                        env=dict(os.environ, PYTHONPATH=self.folder))
+        return self.process.pid
+
+    def is_ready(self):
+        return self.process.stdout.readline() == b"ready\n"
+
+    def go(self):
+        self.process.stdin.write(b"\n")
+        self.process.stdin.flush()
+
+    def end(self):
+        self.process.kill()
+        self.process.wait()
+
+
+def count(counts, frames, labels, n):
+    """Is its innermost Python function one that says which span is current?"""
+    frames = [f for f in frames if f.get("file", "").endswith(".py") or f.get("file") == "spans"]
+    said = IN_SPAN.search(frames[0]["method"]) if frames else None
     got = labels.get("trace_id"), labels.get("span_id")
-    in_span = IN_SPAN.search(name)
-    if not in_span and not name.endswith("in_none"):
-        return "elsewhere"
-    if in_span:
-        return "right" if got == in_span.groups() else "wrong" if any(got) else "missing"
-    return "wrong outside" if any(got) else "outside"
+    if not said:
+        return
+    who, *ids = said.groups()
+    if ids[0]:
+        what = "right" if got == tuple(ids) else "wrong" if any(got) else "missing"
+    else:
+        what = "wrong outside" if any(got) else "outside"
+    counts[who][what] += n
+    if what not in ("right", "outside") and counts[who][what] < 5:
+        print("# %s: %s in %s" % (what, labels, [f["method"] for f in frames][:6]))
 
 
-def dump(weft, pid, counts):
-    """The tasks of `weft dump`, of which one that sleeps says in its stack which span it is in."""
-    result = subprocess.run([weft, "dump", "--json", str(pid)], stdout=subprocess.PIPE)
-    for task in json.loads(result.stdout.decode())["tasks"]:
-        frames = [{"method": f["function"], "file": f["file"]} for f in reversed(task["stack"]) if f["file"] == "spans"]
-        ids = {"trace_id": task["trace_id"], "span_id": task["span_id"]}
-        counts[verdict({"stackFrames": frames, "labels": ids})] += 1
+def say(text, is_right, found):
+    print("%s %s: %s" % ("ok" if is_right else "not ok", text, found))
 
 
-def sleeping(weft, python, variables):
-    """Of tasks that are suspended: what weft dump and -e async say."""
-    program = subprocess.Popen([*python, PROGRAM, "asleep", "0", variables], stdout=subprocess.PIPE)
-    counts, sweeps = Counter(), Counter()
-    try:
-        if program.stdout.readline() != b"ready\n":
-            sys.exit("the program did not start")
-        dump(weft, program.pid, counts)
-        with tempfile.TemporaryDirectory() as work:
-            path = os.path.join(work, "weft.json")
-            subprocess.run([weft, "record", "-q", "-e", "async", "-d", "1", "-o", path, "-p", str(program.pid)])
-            for line in open(path):
-                event = json.loads(line)
-                event["stackFrames"] = [f for f in event["stackFrames"] if f.get("file") == "spans"]
-                sweeps[verdict(event)] += event["sampleWeight"]
-    finally:
-        program.kill()
-        program.wait()
-    print("of 30 suspended tasks in a span %d have its ids, of 10 outside %d have none; in sweeps %d right, %d without" % (
-        counts["right"], counts["outside"], sweeps["right"], sweeps["outside"]))
-    is_right = all(not c["wrong"] and not c["wrong outside"] and not c["missing"] for c in (counts, sweeps))
-    return 0 if is_right and (counts["right"], counts["outside"]) == (30, 10) and sweeps["right"] else 1
+def say_samples(program, who):
+    counts = program.counts[who]
+    inside = counts["right"] + counts["wrong"] + counts["missing"]
+    wrong = counts["wrong"] + counts["wrong outside"]
+    # What was sampled before the module was found out: some 100 ms of it.
+    goal = 0.85 if who == "late" else GOAL
+    say("%s, %s" % (program.text, WHO[who]),
+        not wrong and inside > 100 and counts["outside"] and counts["right"] >= goal * inside,
+        "%d of %d samples in a span carry its ids, %d wrong ones, %d samples outside of spans" % (
+            counts["right"], inside, wrong, counts["outside"]))
 
 
-def record(weft, python, scene, variables, path):
-    command = [*python, PROGRAM, scene, str(SECONDS), variables]
-    if scene == "late":
-        command = [weft, "record", "-q", "-F", "499", "-o", path, "--", *command]
-        return subprocess.run(command, stdout=subprocess.PIPE).returncode
-    program = subprocess.Popen(command, stdout=subprocess.PIPE)
-    try:
-        if program.stdout.readline() != b"ready\n":
-            sys.exit("the program did not start")
-        return subprocess.run([weft, "record", "-q", "-F", "499", "-o", path, "-p", str(program.pid)]).returncode
-    finally:
-        program.kill()
-        program.wait()
+def record(weft, path, *args):
+    return subprocess.Popen([weft, "record", "-F", "499", "-o", path, *args],
+                            stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+
+
+def running(weft, programs, path):
+    """All of them from the same moment on. Their pids."""
+    of = {p.start(): p for p in programs}
+    if not all([p.is_ready() for p in programs]):
+        sys.exit("a program did not start")
+    recorder = record(weft, path, "-p", ",".join(map(str, of)))
+    for line in recorder.stderr:
+        if b"recording" in line:
+            break
+    for program in programs:
+        program.go()
+    recorder.communicate()
+    return of
+
+
+def late(weft, programs, path):
+    """All of them as one command. Their pids, which they say."""
+    line = " ".join("PYTHONPATH=%s %s &" % (p.folder, " ".join(map(shlex.quote, p.command()))) for p in programs)
+    said, _ = record(weft, path, "--", "sh", "-c", line + " wait").communicate()
+    of = {p.text: p for p in programs}
+    return {int(pid): of[text] for pid, text in re.findall(r"^(\d+) (.*)$", said.decode(), re.M)}
+
+
+def check_samples(weft, programs, how, work):
+    path = os.path.join(work, "weft.json")
+    of = how(weft, programs, path)
+    for line in open(path):
+        event = json.loads(line)
+        if event["pid"] in of:
+            count(of[event["pid"]].counts, event["stackFrames"], event.get("labels", {}), event["sampleWeight"])
+
+
+def check_asleep(weft, programs, work):
+    """What weft dump and -e async say of tasks that are suspended."""
+    path = os.path.join(work, "async.json")
+    pids = [p.start() for p in programs]
+    if not all([p.is_ready() for p in programs]):
+        sys.exit("a program did not start")
+    subprocess.run([weft, "record", "-q", "-e", "async", "-d", "0.5", "-o", path, "-p", ",".join(map(str, pids))])
+    sweeps = {pid: defaultdict(Counter) for pid in pids}
+    for line in open(path):
+        event = json.loads(line)
+        frames = [f for f in event["stackFrames"] if f.get("file") == "spans"]
+        count(sweeps[event["pid"]], frames, event.get("labels", {}), event["sampleWeight"])
+    for program, pid in zip(programs, pids):
+        result = subprocess.run([weft, "dump", "--json", str(pid)], stdout=subprocess.PIPE)
+        for task in json.loads(result.stdout.decode())["tasks"]:
+            frames = [{"method": f["function"], "file": f["file"]} for f in task["stack"] if f["file"] == "spans"]
+            count(program.counts, frames, {"trace_id": task["trace_id"], "span_id": task["span_id"]}, 1)
+        dumped, swept = program.counts["asleep"], sweeps[pid]["asleep"]
+        is_wrong = any(c[what] for c in (dumped, swept) for what in ("wrong", "wrong outside", "missing"))
+        say("%s, suspended asyncio tasks" % program.text,
+            not is_wrong and (dumped["right"], dumped["outside"]) == (30, 10) and swept["right"] and swept["outside"],
+            "of 30 in a span %d have its ids, of 10 outside %d have none; in sweeps %d right, %d without" % (
+                dumped["right"], dumped["outside"], swept["right"], swept["outside"]))
 
 
 def main():
-    weft, python, scene = sys.argv[1], sys.argv[2].split(), sys.argv[3]
-    variables = sys.argv[4] if len(sys.argv) > 4 else "0"
-    if scene == "asleep":
-        sys.exit(sleeping(weft, python, variables))
-    counts, examples = Counter(), []
+    weft, subjects = sys.argv[1], sys.argv[2:]
+    groups = {scene: [Program(subject, scene) for subject in subjects] for scene in SECONDS}
     with tempfile.TemporaryDirectory() as work:
-        path = os.path.join(work, "weft.json")
-        if record(weft, python, scene, variables, path):
-            sys.exit("weft record failed")
-        for line in open(path):
-            event = json.loads(line)
-            what = verdict(event)
-            counts[what] += event["sampleWeight"]
-            if what in ("wrong", "wrong outside", "missing") and len(examples) < 5:
-                examples.append((what, event.get("labels"), [f["method"] for f in event["stackFrames"]][:6]))
-    for example in examples:
-        print("# %s: %s in %s" % example)
-    inside = counts["right"] + counts["wrong"] + counts["missing"]
-    wrong = counts["wrong"] + counts["wrong outside"]
-    print("%d of %d samples in a span carry its ids, %d wrong ones, %d samples outside of spans" % (
-        counts["right"], inside, wrong, counts["outside"]))
-    # What was sampled before the module was found out: some 100 ms of it.
-    goal = 0.9 if scene == "late" else GOAL
-    sys.exit(0 if not wrong and inside > 100 and counts["outside"] and counts["right"] >= goal * inside else 1)
+        try:
+            check_samples(weft, groups["sdk"] + groups["api"], running, work)
+            check_samples(weft, groups["late"], late, work)
+            check_asleep(weft, groups["asleep"], work)
+        finally:
+            for program in sum(groups.values(), []):
+                if hasattr(program, "process"):
+                    program.end()
+    for sdk, api, last in zip(groups["sdk"], groups["api"], groups["late"]):
+        for who in WHO:
+            say_samples(api if who == "api" else last if who == "late" else sdk, who)
 
 
 main()

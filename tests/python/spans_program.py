@@ -1,19 +1,21 @@
 # SPDX-License-Identifier: Apache-2.0
 """
 A program whose OpenTelemetry spans are known: what it spends its time in are functions that are named after the
-span that is current in them, in_TRACEID_SPANID, or in_none. Each of them only spins, in Python or with the GIL
+span that is current in them, WHO_in_TRACEID_SPANID, or WHO_in_none. Each of them only spins, in Python or with the GIL
 released; spans begin and end elsewhere.
 
-    spans_program.py SCENE SECONDS [VARIABLES]
+    spans_program.py SCENE SECONDS [TEXT]
 
-prints "ready" once it has its modules and ends after so many seconds of CPU. VARIABLES are set besides in each context.
-Scenes: threads, tasks (with the SDK); api (no SDK: spans that only carry ids, and such as are not valid); late
-(imports the API after a while); asleep (tasks that are suspended in such functions for ever).
+prints "ready" once it has its modules, goes on when it is told so by a line, and ends after so many seconds of CPU.
+Scenes: sdk (two threads each with 0, 5, 41 and 500 context variables besides, who are threads0 to threads500, and
+asyncio's tasks, all at the same time); api (two threads without the SDK: spans that only carry ids, and such as are not
+valid); late (the same with the SDK, imported after a while; says its pid and TEXT, and waits for nothing); asleep (tasks that are suspended in such functions for ever).
 """
 import asyncio
 import contextlib
 import contextvars
 import hashlib
+import os
 import sys
 import threading
 import time
@@ -22,8 +24,12 @@ TURN = 0.003  # seconds of CPU that one function spins
 functions = {}
 
 
-def function_of(trace_id, span_id):
-    name = "in_%032x_%016x" % (trace_id, span_id) if span_id else "in_none"
+def name_of(who, trace_id, span_id):
+    return "%s_in_%032x_%016x" % (who, trace_id, span_id) if span_id else "%s_in_none" % who
+
+
+def function_of(who, trace_id, span_id):
+    name = name_of(who, trace_id, span_id)
     if name not in functions:
         source = ("def %s(until):\n"
                   "    while now() < until:\n"
@@ -38,14 +44,14 @@ def function_of(trace_id, span_id):
 
 
 async def sleep(trace_id=0, span_id=0):
-    name = "in_%032x_%016x" % (trace_id, span_id) if span_id else "in_none"
+    name = name_of("asleep", trace_id, span_id)
     variables = {"sleep": asyncio.sleep}
     exec(compile("async def %s():\n    await sleep(1000)\n" % name, "spans", "exec"), variables)
     await variables[name]()
 
 
-def spin(trace_id=0, span_id=0):
-    function_of(trace_id, span_id)(time.thread_time() + TURN)
+def spin(who, trace_id=0, span_id=0):
+    function_of(who, trace_id, span_id)(time.thread_time() + TURN)
 
 
 def fill(n):
@@ -107,51 +113,50 @@ def ids_of(context):
     return (context.trace_id, context.span_id) if context.is_valid else (0, 0)
 
 
-def nest(span, depth):
+def nest(who, span, depth):
     with span() as context:
-        spin(*ids_of(context))
+        spin(who, *ids_of(context))
         if depth:
-            nest(span, depth - 1)
-            spin(*ids_of(context))
+            nest(who, span, depth - 1)
+            spin(who, *ids_of(context))
 
 
-def until(end, span, n_variables):
+def until(who, end, span, n_variables):
     fill(n_variables)
     while time.process_time() < end:
-        nest(span, 3)
-        spin()
+        nest(who, span, 3)
+        spin(who)
 
 
-def run_threads(span, end, n_variables):
-    threads = [threading.Thread(target=until, args=(end, span, n_variables)) for _ in range(2)]
+def start_threads(who, end, span, n_variables):
+    threads = [threading.Thread(target=until, args=(who, end, span, n_variables)) for _ in range(2)]
     for thread in threads:
         thread.start()
-    for thread in threads:
-        thread.join()
+    return threads
 
 
-async def task(span, end, n_variables, number):
-    fill(n_variables)
+async def task(span, end, number):
+    fill(5)
     while time.process_time() < end:
         with span() as context:
-            spin(*ids_of(context))
+            spin("tasks", *ids_of(context))
             await asyncio.sleep(0)
             with span() as inner:
-                spin(*ids_of(inner))
+                spin("tasks", *ids_of(inner))
                 await asyncio.sleep(0.001 * number)
-                spin(*ids_of(inner))
+                spin("tasks", *ids_of(inner))
             await asyncio.sleep(0)
-            spin(*ids_of(context))
+            spin("tasks", *ids_of(context))
         await asyncio.sleep(0)
-        spin()
+        spin("tasks")
 
 
-async def tasks(span, end, n_variables):
-    await asyncio.gather(*[task(span, end, n_variables, i) for i in range(5)])
+async def tasks(span, end):
+    await asyncio.gather(*[task(span, end, i) for i in range(5)])
 
 
-async def sleeper(span, n_variables, depth):
-    fill(n_variables)
+async def sleeper(span, depth):
+    fill(5)
     context = None
     with contextlib.ExitStack() as stack:
         for _ in range(depth):
@@ -159,31 +164,37 @@ async def sleeper(span, n_variables, depth):
         await sleep(*(ids_of(context) if context else ()))
 
 
-async def sleepers(span, n_variables):
-    tasks = [asyncio.ensure_future(sleeper(span, n_variables, i % 4)) for i in range(40)]
+async def sleepers(span):
+    tasks = [asyncio.ensure_future(sleeper(span, i % 4)) for i in range(40)]
     await asyncio.sleep(0.1)
     print("ready", flush=True)
     await asyncio.gather(*tasks)
 
 
 def run_loop(coroutine):
-    asyncio.new_event_loop().run_until_complete(coroutine)
+    loop = asyncio.new_event_loop()
+    asyncio.set_event_loop(loop)
+    loop.run_until_complete(coroutine)
 
 
 def main():
     scene, seconds = sys.argv[1], float(sys.argv[2])
-    n_variables = int(sys.argv[3]) if len(sys.argv) > 3 else 0
     if scene == "late":
-        function_of(0, 0)(time.thread_time() + 0.3)
+        print(os.getpid(), sys.argv[3], flush=True)
+        function_of(scene, 0, 0)(time.thread_time() + 0.3)
     span = make_bare_spans() if scene == "api" else make_spans()
     if scene == "asleep":
-        run_loop(sleepers(span, n_variables))
-    print("ready", flush=True)
+        run_loop(sleepers(span))
+    if scene != "late":
+        print("ready", flush=True)
+        sys.stdin.readline()
     end = time.process_time() + seconds
-    if scene == "tasks":
-        run_loop(tasks(span, end, n_variables))
-    else:
-        run_threads(span, end, n_variables)
+    if scene != "sdk":
+        start_threads(scene, end, span, 0)
+        return
+    for n in (0, 5, 41, 500):
+        start_threads("threads%d" % n, end, span, n)
+    run_loop(tasks(span, end))
 
 
 main()

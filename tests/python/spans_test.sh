@@ -7,15 +7,7 @@
 . tests/python/packages.sh
 needs_profiling
 
-# has_ids TEXT PYTHON SCENE [VARIABLES]
-has_ids() {
-	local status
-	tests/python/spans_check.py "$weft" "$2" "$3" ${4:+"$4"} >"$work/out" 2>"$work/err"
-	status=$?
-	claim "$1: $(tail -n 1 "$work/out")" $status
-}
-
-found=
+found='' programs=()
 for minor in $PYTHON_FEW; do
 	[ "$minor" != 6 ] || continue
 	python=$(python_of "$minor")
@@ -30,16 +22,9 @@ for minor in $PYTHON_FEW; do
 		continue
 	fi
 	found="$found $minor"
-	export PYTHONPATH=$folder
-	for n in 0 5 41 500; do
-		has_ids "CPython 3.$minor, two threads, $n context variables" "$python" threads $n
-	done
-	has_ids "CPython 3.$minor, asyncio tasks" "$python" tasks 5
-	has_ids "CPython 3.$minor, suspended asyncio tasks" "$python" asleep 5
-	has_ids "CPython 3.$minor without an SDK" "$python" api
-	has_ids "CPython 3.$minor, imported while it is sampled" "$python" late
-	unset PYTHONPATH
+	programs+=("CPython 3.$minor|$python|$folder")
 done
+[ -z "$found" ] || checks $((8 * ${#programs[@]})) tests/python/spans_check.py "$weft" "${programs[@]}"
 if [ -n "${CI:-}" ]; then
 	# shellcheck disable=SC2086
 	pythons_are_enough $found
