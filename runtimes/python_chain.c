@@ -215,3 +215,16 @@ uint64_t python_frame_local(struct python_heap *h, uint64_t frame, unsigned int 
 {
 	return untagged(h, python_word(h, frame + h->layout->frame.localsplus + 8 * (uint64_t)i));
 }
+
+unsigned int python_frame_depth(struct python_heap *h, uint64_t frame)
+{
+	uint64_t depth, first = frame + h->layout->frame.localsplus;
+
+	if (h->layout->version < PYTHON_FIRST(3, 11))
+		return 0;
+	if (h->at.frame.stack_behind)
+		depth = (python_word(h, frame + h->at.frame.stack_behind) - first) / 8;
+	else
+		depth = python_int(h, frame + h->at.frame.stack_depth);
+	return depth <= MAX_DEPTH ? (unsigned int)depth : 0;
+}

@@ -39,5 +39,8 @@ uint64_t python_chain_next(struct python_heap *h, uint64_t generator);
 uint64_t python_generator_frame(struct python_heap *h, uint64_t generator);
 /* A local variable of a frame, parameters first; 0 is `self` in methods. */
 uint64_t python_frame_local(struct python_heap *h, uint64_t frame, unsigned int i);
+/* From 3.11 on: how many words a suspended frame has from its first local variable to the top of
+   its stack, each of which python_frame_local() reads. */
+unsigned int python_frame_depth(struct python_heap *h, uint64_t frame);
 
 #endif

@@ -51,6 +51,7 @@ static const struct {
 	{ "weakref.ReferenceType", PYTHON_WEAKREF },
 	{ "float", PYTHON_FLOAT },
 	{ "TimerHandle", PYTHON_TIMER_HANDLE },
+	{ "uvloop.loop.TimerHandle", PYTHON_TIMER_HANDLE },
 };
 
 int python_heap_init(struct python_heap *h, struct mem *mem, const struct python_layout *layout)

@@ -211,23 +211,6 @@ static uint32_t call_of(const struct reading *r, const struct python_task *t)
 	return call;
 }
 
-/* That of the innermost frames that are asyncio's which waits for a time. */
-static struct python_timer timer_of(const struct reading *r, const struct python_task *t)
-{
-	struct python_timer timer = { 0 };
-
-	for (size_t i = t->n_places; i > 0 && !timer.due_ns; i--) {
-		const struct python_place *place = &r->out->places[t->first_place + i - 1];
-		const struct python_function *f =
-			python_functions_get(r->functions, place->function);
-
-		if (!f || !f->is_asyncio)
-			break;
-		timer = python_timer_read(r->heap, f->name, r->chain.frames[i - 1].frame);
-	}
-	return timer;
-}
-
 static enum python_task_state state_of(const struct reading *r)
 {
 	if (r->head.is_done)
@@ -266,7 +249,8 @@ static int add_task(struct reading *r, uint64_t addr)
 		t.via = (uint8_t)r->via;
 		t.call = call_of(r, &t);
 		if (r->out->has_timers)
-			t.timer = timer_of(r, &t);
+			t.timer = python_timer_of(r->heap, addr, &r->chain, r->functions,
+						  &r->out->places[t.first_place]);
 	}
 	if (r->n_name_bytes < MAX_NAME_BYTES)
 		t.name = python_task_name(r->heap, r->head.name);

@@ -4,12 +4,16 @@
 #include <string.h>
 
 #include "runtimes/python_chain.h"
+#include "runtimes/python_dict.h"
 
-#define MAX_LOCALS 12	  /* looked at for the handle: none of the functions has more in front */
-#define HANDLE_WORDS 16	  /* of a TimerHandle: at least all of its fields */
-#define FLOAT_VALUE 16	  /* ob_fval */
-#define MAX_SECONDS 1e9	  /* since the machine started, or to wait */
-#define NS_PER_SECOND 1e9 /* as a float */
+#define MAX_LOCALS 12	   /* looked at for the handle: none of the functions has more in front */
+#define HANDLE_WORDS 16	   /* of a TimerHandle: at least all of its fields */
+#define MAX_VALUES 64	   /* of a frame, looked at for a Timeout */
+#define MAX_FRAMES 64	   /* of an await chain, from the innermost on */
+#define WAIT_FOR_TIMEOUT 1 /* number of the parameter */
+#define FLOAT_VALUE 16	   /* ob_fval */
+#define MAX_SECONDS 1e9	   /* since the machine started, or to wait */
+#define NS_PER_SECOND 1e9  /* as a float */
 
 /* Which of their parameters is how long to wait. */
 static const struct {
@@ -83,5 +87,72 @@ struct python_timer python_timer_read(struct python_heap *h, const char *name, u
 	timer.due_ns = (uint64_t)(due * NS_PER_SECOND);
 	if (seconds_of(h, local(h, frame, waits[i].parameter), &delay) && delay <= due)
 		timer.since_ns = (uint64_t)((due - delay) * NS_PER_SECOND);
+	return timer;
+}
+
+/* A Timeout that this task has entered, and which is to end; 0: it is none. */
+static uint64_t timeout_of(struct python_heap *h, uint64_t object, uint64_t task)
+{
+	uint64_t handle;
+	char name[16];
+
+	/* To 3.13 there is its __aexit__(). */
+	if (python_kind(h, object) == PYTHON_METHOD)
+		object = python_field(h, object, PYTHON_METHOD_SELF);
+	if (!object || strcmp(python_type_name(h, object, name, sizeof(name)), "Timeout") != 0)
+		return 0;
+	handle = python_attribute(h, object, "_timeout_handler");
+	if (python_kind(h, handle) != PYTHON_TIMER_HANDLE ||
+	    python_attribute(h, object, "_task") != task)
+		return 0;
+	return object;
+}
+
+/* Of a frame that is suspended inside an asyncio.timeout(): until when. Since when it is in there
+   is known of what asyncio's wait_for() waits for (3.12 on). */
+static struct python_timer limit_of(struct python_heap *h, uint64_t task, uint64_t frame,
+				    bool is_wait_for)
+{
+	unsigned int n = python_frame_depth(h, frame);
+	struct python_timer timer = { 0 };
+	double due, delay;
+
+	for (unsigned int i = 0; i < n && i < MAX_VALUES; i++) {
+		uint64_t timeout = timeout_of(h, python_frame_local(h, frame, i), task);
+
+		if (!timeout || !seconds_of(h, python_attribute(h, timeout, "_when"), &due))
+			continue;
+		if (!timer.due_ns || timer.due_ns > (uint64_t)(due * NS_PER_SECOND))
+			timer.due_ns = (uint64_t)(due * NS_PER_SECOND);
+	}
+	due = (double)timer.due_ns / NS_PER_SECOND;
+	if (timer.due_ns && is_wait_for &&
+	    seconds_of(h, local(h, frame, WAIT_FOR_TIMEOUT), &delay) && delay <= due)
+		timer.since_ns = (uint64_t)((due - delay) * NS_PER_SECOND);
+	return timer;
+}
+
+struct python_timer python_timer_of(struct python_heap *h, uint64_t task,
+				    const struct python_await_chain *c,
+				    const struct python_functions *fs,
+				    const struct python_place *places)
+{
+	struct python_timer timer = { 0 }, limit;
+	bool is_inner = true;
+
+	for (size_t i = c->n; i > 0 && c->n - i < MAX_FRAMES; i--) {
+		const struct python_function *f = python_functions_get(fs, places[i - 1].function);
+		bool is_asyncio = f && f->is_asyncio;
+
+		is_inner = is_inner && is_asyncio;
+		if (is_inner && !timer.due_ns)
+			timer = python_timer_read(h, f->name, c->frames[i - 1].frame);
+		limit = limit_of(h, task, c->frames[i - 1].frame,
+				 is_asyncio && !strcmp(f->name, "wait_for"));
+		if (limit.due_ns && (!timer.due_ns || limit.due_ns < timer.due_ns))
+			timer.due_ns = limit.due_ns;
+		if (is_inner && !timer.since_ns)
+			timer.since_ns = limit.since_ns;
+	}
 	return timer;
 }
