@@ -17,6 +17,7 @@
 #include "bpf/kernel_types.h"
 #include "bpf/shared.h"
 #include "unwinders/arch.h"
+#include "unwinders/python_await.h"
 #include "unwinders/python_identity.h"
 #include "unwinders/python_task.h"
 #include "unwinders/python_walk.h"
@@ -132,6 +133,20 @@ struct {
 	__type(value, struct python_process);
 } python_processes __weak SEC(".maps");
 
+/* The thread that was seen last executing a task of one of asyncio's loops, to 3.13. Ticks write
+   and read; the loops of some dozens of services at a time. */
+struct python_loop_key {
+	__u64 loop;
+	__u32 pid, pad;
+};
+
+struct {
+	__uint(type, BPF_MAP_TYPE_LRU_HASH);
+	__uint(max_entries, 1024);
+	__type(key, struct python_loop_key);
+	__type(value, __u32);
+} python_loops __weak SEC(".maps");
+
 #define PYTHON_CODES_A_SAMPLE 16 /* some 10 us; the others have their turn at the next sample */
 
 /* Marks of code objects that were sent, whichever CPU saw them: each has two places, and the older
@@ -161,6 +176,7 @@ struct python_scratch {
 	struct python_walk walk;
 	struct python_reads reads;
 	struct python_tasks tasks;
+	struct python_await_state awaits;
 	struct wire_python_task task;
 	__u8 span_bytes[PYTHON_SPAN_BYTES];
 	struct wire_python_code code;
@@ -174,7 +190,7 @@ struct python_scratch {
 	struct wire_python_frame frames[MAX_PYTHON_FRAMES]; /* follow the record on the wire too */
 };
 
-_Static_assert(sizeof(struct python_scratch) <= 28 * 1024, "as memory_plan.c counts it");
+_Static_assert(sizeof(struct python_scratch) <= 29 * 1024, "as memory_plan.c counts it");
 
 struct {
 	__uint(type, BPF_MAP_TYPE_PERCPU_ARRAY);

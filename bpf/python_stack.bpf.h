@@ -11,6 +11,7 @@
 #include "unwinders/python.bpf.h"
 #include "bpf/python_code.bpf.h"
 #include "bpf/span.bpf.h"
+#include "unwinders/python_await.bpf.h"
 #include "unwinders/python_span.bpf.h"
 #include "unwinders/python_task.bpf.h"
 
@@ -75,13 +76,78 @@ UNWIND_GLOBAL __u64 python_tasks_find(__u64 tstate)
 	return p->tasks.n;
 }
 
-static __always_inline void python_send(struct scratch *s, struct python_scratch *p, __u64 n)
+/* n frames of the stack, then up to number n_all those of what waits for its task. */
+#define PYTHON_TASKS_ELSEWHERE \
+	8 /* tasks that are asked whose they are; more run at once hardly ever */
+
+/* Whose thread is it that runs the loop of this task? */
+static __always_inline struct python_loop_key python_loop_of(const struct python_scratch *p,
+							     __u64 task)
+{
+	struct python_loop_key key = { .pid = p->code.pad };
+
+	key.loop = python_read_pointer(task + p->process.awaits.head + PYTHON_AWAIT_LOOP);
+	return key;
+}
+
+/*
+ * The task that the thread executes while its coroutine is not on the stack: that of a greenlet
+ * which the task runs, as SQLAlchemy's, or the task has just begun a step or ended one. From 3.14
+ * on the thread says it; before it is a task of the loop that this thread was seen to run last.
+ */
+UNWIND_GLOBAL int python_tasks_elsewhere(__u32 tid)
+{
+	struct python_scratch *p = python_scratch_get();
+
+	if (!p)
+		return 0;
+	for (__u64 i = 0; i < PYTHON_TASKS_ELSEWHERE && i < p->tasks.n; i++) {
+		struct python_loop_key key;
+		__u32 *known;
+
+		if (!p->process.tstate_task) {
+			key = python_loop_of(p, p->tasks.tasks[i]);
+			known = bpf_map_lookup_elem(&python_loops, &key);
+			if (!known || *known != tid)
+				continue;
+		}
+		p->tasks.task = p->tasks.tasks[i];
+		p->tasks.coro = p->tasks.coros[i];
+		p->tasks.root = WIRE_TASK_ELSEWHERE;
+		return 0;
+	}
+	return 0;
+}
+
+/* The thread with this number executes the task that was found on its stack. */
+UNWIND_GLOBAL int python_tasks_note(__u32 tid)
+{
+	struct python_scratch *p = python_scratch_get();
+	struct python_loop_key key;
+	__u32 *known;
+
+	if (!p || p->process.tstate_task)
+		return 0;
+	key = python_loop_of(p, p->tasks.task);
+	known = key.loop ? bpf_map_lookup_elem(&python_loops, &key) : NULL;
+	if (key.loop && (!known || *known != tid))
+		bpf_map_update_elem(&python_loops, &key, &tid, BPF_ANY);
+	return 0;
+}
+
+static __always_inline void python_send(struct scratch *s, struct python_scratch *p, __u64 n,
+					__u64 n_all)
 {
 	__u64 len;
 
 	if (n > MAX_PYTHON_FRAMES)
 		n = MAX_PYTHON_FRAMES;
-	len = sizeof(p->record) + n * sizeof(struct wire_python_frame);
+	p->record.has_parents = n_all && n_all >= n;
+	if (n_all < n)
+		n_all = n;
+	if (n_all > MAX_PYTHON_FRAMES)
+		n_all = MAX_PYTHON_FRAMES;
+	len = sizeof(p->record) + n_all * sizeof(struct wire_python_frame);
 	OPAQUE(len);
 	if (len > sizeof(p->record) + sizeof(p->frames))
 		return;
@@ -96,12 +162,14 @@ static __always_inline void python_send(struct scratch *s, struct python_scratch
 	p->record.h.len = len;
 	p->record.sample_id = s->sample.id;
 	p->record.n = n;
+	p->record.n_parents = n_all - n;
 	if (bpf_ringbuf_output(&ring, &p->record, len, BPF_RB_NO_WAKEUP))
 		s->cpu.counters[PYTHON_LOST_RING]++;
 }
 
-/* The name as it is now: the task may be gone when user space looks for it. */
-static __always_inline void python_send_task(struct scratch *s, struct python_scratch *p)
+/* The name as it is now: the task may be gone when user space looks for it; and what its future
+   will do where user space has to look for what waits for it. */
+static __always_inline void python_send_task(struct scratch *s, struct python_scratch *p, bool asks)
 {
 	struct wire_python_task *t = &p->task;
 
@@ -116,10 +184,10 @@ static __always_inline void python_send_task(struct scratch *s, struct python_sc
 	t->root = p->tasks.root;
 	t->task = p->tasks.task;
 	t->coro = p->tasks.coro;
-	if (!asks_who_waits ||
+	if (!asks ||
 	    read_user(t->task + p->process.task_callbacks, t->callbacks, sizeof(t->callbacks)))
 		__builtin_memset(t->callbacks, 0, sizeof(t->callbacks));
-	s->has_task = asks_who_waits;
+	s->has_task = asks;
 	if (bpf_ringbuf_output(&ring, t, sizeof(*t), BPF_RB_NO_WAKEUP))
 		s->cpu.counters[PYTHON_LOST_RING]++;
 }
@@ -143,7 +211,7 @@ static __always_inline void python_stack(struct scratch *s, __u64 vdso)
 	__u32 pid = s->sample.pid;
 	const struct python_process *known = bpf_map_lookup_elem(&python_processes, &pid);
 	struct python_scratch *p = python_scratch_get();
-	__u64 n = 0, end = 0;
+	__u64 n = 0, n_all = 0, end = 0;
 
 	if (!p)
 		return;
@@ -178,10 +246,17 @@ static __always_inline void python_stack(struct scratch *s, __u64 vdso)
 	if (p->process.object_head && p->tasks.task && !p->record.loop_time)
 		p->record.loop_ms = python_uv_time(&p->process, p->tasks.task);
 	if (p->tasks.task)
-		python_send_task(s, p);
+		python_tasks_note(s->sample.tid);
+	else if (p->tasks.n)
+		python_tasks_elsewhere(s->sample.tid);
+	if (asks_who_waits && p->tasks.task && p->tasks.root != WIRE_TASK_ELSEWHERE)
+		n_all = python_await_all(p->tasks.task, n);
+	if (p->tasks.task)
+		python_send_task(
+			s, p, asks_who_waits && n_all < n && p->tasks.root != WIRE_TASK_ELSEWHERE);
 	if (p->process.spans.var && !s->is_span_known)
 		s->cpu.counters[SPANS_LOST_RING] += python_send_span(p->walk.tstate);
-	python_send(s, p, n);
+	python_send(s, p, n, n_all);
 }
 
 /* The sample that it was to be a part of was lost. */

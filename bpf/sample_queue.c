@@ -114,9 +114,11 @@ static int check_python(const void *record, size_t len)
 	if (len < sizeof(python))
 		return -EBADMSG;
 	memcpy(&python, record, sizeof(python));
-	if ((len - sizeof(python)) / sizeof(struct wire_python_frame) < python.n)
+	if (python.n > MAX_PYTHON_FRAMES || python.n_parents > MAX_PYTHON_FRAMES - python.n)
 		return -EBADMSG;
-	return python.n <= MAX_PYTHON_FRAMES ? 0 : -EBADMSG;
+	if ((len - sizeof(python)) / sizeof(struct wire_python_frame) < python.n + python.n_parents)
+		return -EBADMSG;
+	return 0;
 }
 
 static int check_code(const void *record, size_t len)

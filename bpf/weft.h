@@ -149,7 +149,24 @@ enum wire_python_flags {
 	WIRE_PYTHON_WAITS_FOR_GIL = 4,
 };
 
-/* The Python part of a stack, leaf first; comes before its sample. */
+/* How one asyncio task waits for another. */
+enum wire_await {
+	WIRE_AWAIT_AWAIT,
+	WIRE_AWAIT_GATHER,
+	WIRE_AWAIT_WAIT,
+	WIRE_AWAIT_WAIT_FOR,
+	WIRE_AWAIT_SHIELD,
+	WIRE_AWAIT_TASK_GROUP,
+	N_WIRE_AWAITS,
+	WIRE_AWAIT_UNKNOWN = N_WIRE_AWAITS, /* not on the wire */
+};
+
+/*
+ * The Python part of a stack, leaf first; comes before its sample. Behind its n frames come those
+ * of the tasks that wait for the sample's asyncio task, the nearest first: of each one an entry
+ * like an anchor, its position says how it waits (enum wire_await), then the coroutines that it is
+ * suspended in, the outermost first.
+ */
 struct wire_python {
 	struct wire_header h;
 	__u64 sample_id;
@@ -158,6 +175,8 @@ struct wire_python {
 	__u64 loop_time; /* when the thread's event loop came back from its selector, the bits of a
 			    double; 0: it runs none, is in there, or nobody asked */
 	__u64 loop_ms;	 /* the same of uvloop's loops, a number of ms */
+	__u32 n_parents; /* entries behind the n */
+	__u32 has_parents; /* and these are all; 0: nobody asked, or user space has to look */
 	struct wire_python_frame frames[];
 };
 
@@ -188,13 +207,17 @@ struct wire_python_code {
 #define WIRE_TASK_NAME_MAX 256
 #define WIRE_TASK_CALLBACKS 3 /* words */
 
+/* The coroutine of the task is not on the stack: a greenlet that it runs is. */
+#define WIRE_TASK_ELSEWHERE 0xffffffffU
+
 /* The asyncio task that the sample is of; comes before it. Without its name there is no record. */
 struct wire_python_task {
 	struct wire_header h;
 	__u64 sample_id;
 	__u64 addr; /* of its name: a str, or an int for "Task-%d" */
 	__u32 len;  /* bytes that hold: the name may be longer or shorter */
-	__u32 root; /* its coroutine's frame: place in the sample's struct wire_python */
+	__u32 root; /* its coroutine's frame: place in the sample's struct wire_python, or ELSEWHERE
+		     */
 	__u64 task, coro;
 	/* What its future will do when it is done (callback0, context0, callbacks): while that is
 	   the same, so is who waits for it. Zeros unless the kernel half was asked for it. */

@@ -218,33 +218,41 @@ static size_t add_parents(struct explain *ex, struct process *proc, const struct
 	return n + n_parents;
 }
 
+static size_t locate_all(struct explain *ex, struct process *proc, uint64_t time_ns,
+			 const struct wire_frame *frames, size_t n, uint32_t *out)
+{
+	for (size_t i = 0; i < n; i++) {
+		struct frame_at at = { proc, time_ns, &frames[i] };
+
+		out[i] = location_of(ex, &at);
+	}
+	return n;
+}
+
 size_t explain_stack(struct explain *ex, struct process *proc, uint64_t time_ns,
 		     const struct walked *stack, uint32_t *out)
 {
-	const struct wire_frame *frames = stack->frames;
+	const struct wire_frame *frames = stack->frames, *parents = frames;
 	uint32_t mark = mark_of(ex, stack->end);
-	size_t n = stack->n, n_out = 0, n_of_task = 0;
+	size_t n = stack->n, n_out, n_of_task = 0, n_parents = 0;
 
 	for (size_t i = 0; proc && i < ex->n_runtimes; i++)
 		if (ex->runtimes[i].ops->before_sample)
 			ex->runtimes[i].ops->before_sample(&ex->runtimes[i], proc, time_ns);
 	if (stack->python && proc) {
-		size_t n_merged =
-			python_explain(&ex->env, proc, stack, ex->frames, MAX_EXPLAINED - 2);
+		size_t n_merged = python_explain(&ex->env, proc, stack, ex->frames,
+						 MAX_EXPLAINED - 2, &n_parents);
 
+		parents = &ex->frames[n_merged];
 		frames = n_merged ? ex->frames : frames;
 		n = n_merged ? n_merged : n;
 		if (ex->env.is_logical && stack->task)
 			n_of_task = frames_of_task(frames, n);
 	}
-	if (n_of_task)
-		n = n_of_task;
-	for (size_t i = 0; i < n; i++) {
-		struct frame_at at = { proc, time_ns, &frames[i] };
-
-		out[n_out++] = location_of(ex, &at);
-	}
-	if (n_of_task)
+	n_out = locate_all(ex, proc, time_ns, frames, n_of_task ? n_of_task : n, out);
+	if (n_of_task && stack->python->has_parents)
+		n_out += locate_all(ex, proc, time_ns, parents, n_parents, out + n_out);
+	else if (n_of_task)
 		n_out = add_parents(ex, proc, stack, out, n_out);
 	if (mark)
 		out[n_out++] = mark;

@@ -2,6 +2,7 @@
 #include "runtimes/python.h"
 
 #include <errno.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -24,6 +25,8 @@
 #include "runtimes/python_share.h"
 #include "runtimes/python_slots.h"
 #include "runtimes/python_spans.h"
+#include "runtimes/python_waiters.h"
+#include "runtimes/python_walk.h"
 #include "runtimes/runtime.h"
 #include "symbolizer/object.h"
 
@@ -32,7 +35,12 @@
 #define MAX_DOUBTS 8
 
 /* Frames that stand for something else than a code object: their "address". */
-enum { NOTE_BROKEN, NOTE_TRUNCATED, N_NOTES };
+enum { NOTE_BROKEN, NOTE_TRUNCATED, NOTE_AWAITS, N_NOTES = NOTE_AWAITS + N_WIRE_AWAITS };
+
+_Static_assert((int)WIRE_AWAIT_AWAIT == PYTHON_VIA_AWAIT &&
+		       (int)WIRE_AWAIT_TASK_GROUP == PYTHON_VIA_TASK_GROUP &&
+		       (int)N_WIRE_AWAITS == PYTHON_VIA_EXECUTOR,
+	       "the kernel half says how tasks wait as user space does");
 
 /* Of a process (process.python). */
 struct python {
@@ -120,48 +128,6 @@ static void find_image(struct processes *ps, struct process *proc, struct python
 	processes_count(ps, PYTHON_UNKNOWN);
 }
 
-/* What of the layout the kernel half needs. */
-static void set_walk(const struct python_layout *l, struct python_process *out)
-{
-	static const uint8_t anchors[] = {
-		[PYTHON_FRAME_OBJECTS] = PYTHON_ANCHOR_NONE,
-		[PYTHON_CFRAMES] = PYTHON_ANCHOR_FRAME,
-		[PYTHON_ENTRIES] = PYTHON_ANCHOR_ENTRY,
-		[PYTHON_SHIMS] = PYTHON_ANCHOR_SHIM,
-	};
-
-	*out = (struct python_process){
-		.tstate_thread_id = l->thread.thread_id,
-		.tstate_frame = l->thread.frame ? l->thread.frame : l->thread.current_frame,
-		.tstate_cframe = l->thread.cframe,
-		.tstate_base = l->thread.base_frame,
-		.tstate_interp = l->thread.interp,
-		.tstate_next = l->thread.next,
-		.interp_next = l->interp.next,
-		.interp_threads = l->interp.threads_head,
-		.interp_freed = l->interp.freed_codes,
-		.cframe_frame = l->cframe.current_frame,
-		.cframe_previous = l->cframe.previous,
-		.frame_len = l->frame.size,
-		.frame_code = l->frame.code,
-		.frame_previous = l->frame.previous,
-		.frame_instr = l->frame.instr,
-		.frame_owner = l->frame.owner,
-		.frame_is_entry = l->frame.is_entry,
-		.code_id = l->code.id_off,
-		.code_id_len = l->code.id_len,
-		.code_name = l->code.id_needs_name ? l->code.name : 0,
-		.str_hash = l->str.hash,
-		.code_len = l->code.size,
-		.code_shown_name = l->code.qualname ? l->code.qualname : l->code.name,
-		.code_file = l->code.filename,
-		.code_lines = l->code.linetable,
-		.anchor = anchors[l->chain],
-		.is_lasti = l->instr != PYTHON_INSTR_POINTER,
-		.has_gil = !l->is_free_threaded,
-	};
-}
-
 /* True: something else is known of what the program imported than before. */
 static bool look_at_modules(struct process *proc, struct python *py)
 {
@@ -196,6 +162,9 @@ static void set_modules(struct process *proc, struct python *py, struct python_p
 	look_at_modules(proc, py);
 	python_asyncio_set(&py->asyncio, out);
 	out->spans = py->otel.spans;
+	python_asyncio_set_awaits(&py->asyncio, &py->image->layout, &out->awaits);
+	if (!out->spans.var && py->asyncio.is_known)
+		python_spans_set_layout(&py->image->layout, &py->asyncio.at, &out->spans);
 }
 
 bool python_attach(struct processes *ps, struct process *proc, struct python_process *out)
@@ -207,7 +176,7 @@ bool python_attach(struct processes *ps, struct process *proc, struct python_pro
 	find_image(ps, proc, py);
 	if (!is_walked(py))
 		return false;
-	set_walk(&py->image->layout, out);
+	python_walk_set(&py->image->layout, out);
 	py->is_settled = python_slots_set(proc, py->image, py->bias, py->is_musl, out);
 	python_gil_set(py->image, py->bias, out);
 	set_modules(proc, py, out);
@@ -236,8 +205,8 @@ bool python_settles(struct processes *ps, struct process *proc)
 
 	if (!py || !is_walked(py) || proc->exit_time_ns)
 		return false;
-	if (py->loop.is_new) {
-		py->loop.is_new = false;
+	if (py->loop.is_new || py->asyncio.is_parent_key_new) {
+		py->loop.is_new = py->asyncio.is_parent_key_new = false;
 	} else if (py->is_settled || !python_steps_take(&py->part, PYTHON_STEPS_FETCH) ||
 		   !python_slots_set(proc, py->image, py->bias, py->is_musl, &walk)) {
 		if (!look_at_modules(proc, py))
@@ -333,6 +302,27 @@ static struct wire_frame python_frame(void *ctx, const struct wire_python_frame 
 				    .flags = f == e->task ? WIRE_FRAME_TASK : 0 };
 }
 
+/* What waits for the sample's task, as the kernel half found it: of each task how it waits, then
+   its coroutines, which on the wire are outermost first. */
+static size_t explain_parents(struct explained *e, const struct wire_python *python,
+			      struct wire_frame *out, size_t max)
+{
+	const struct wire_python_frame *frames = &python->frames[python->n];
+	size_t n = 0, end;
+
+	for (size_t at = 0; at < python->n_parents && n < max; at = end) {
+		uint32_t via = frames[at].position;
+
+		out[n++] = note(NOTE_AWAITS + (int)(via < N_WIRE_AWAITS ? via : 0));
+		end = at + 1;
+		while (end < python->n_parents && !(frames[end].addr & WIRE_PYTHON_ANCHOR))
+			end++;
+		for (size_t i = end; i > at + 1 && n < max; i--)
+			out[n++] = python_frame(e, &frames[i - 1]);
+	}
+	return n;
+}
+
 static void count_memory(struct process *proc, const struct python *py)
 {
 	proc->python_memory = sizeof(*py) + py->names.cap * sizeof(*py->names.items);
@@ -372,7 +362,8 @@ static bool fits(struct processes *ps, struct process *proc, struct explained *e
 }
 
 size_t python_explain(const struct runtime_env *env, struct process *proc,
-		      const struct walked *stack, struct wire_frame *out, size_t max)
+		      const struct walked *stack, struct wire_frame *out, size_t max,
+		      size_t *n_parents)
 {
 	const struct wire_python *python = stack->python;
 	struct explained e = { .py = python_of(env->processes, proc) };
@@ -389,6 +380,7 @@ size_t python_explain(const struct runtime_env *env, struct process *proc,
 	};
 	size_t n_out;
 
+	*n_parents = 0;
 	if (!e.py)
 		return 0;
 	/* A fork is walked before anybody has heard of it. */
@@ -420,6 +412,8 @@ size_t python_explain(const struct runtime_env *env, struct process *proc,
 	python_share_say(&env->processes->python_share, proc->pid);
 	if (python->end != PYTHON_STACKS && n_out < max)
 		out[n_out++] = note(python->end == PYTHON_TRUNCATED ? NOTE_TRUNCATED : NOTE_BROKEN);
+	if (e.task)
+		*n_parents = explain_parents(&e, python, out + n_out, max - n_out);
 	mem_free(e.source.mem);
 	count_memory(proc, e.py);
 	return n_out;
@@ -444,6 +438,7 @@ const uint32_t *python_parents_of(const struct runtime_env *env, struct process 
 	found = python_parents_get(py->parents, &source, task, clock_ns(CLOCK_MONOTONIC),
 				   env->profile);
 	mem_free(source.mem);
+	python_asyncio_note(&py->asyncio, &py->image->layout, found.parent_key);
 	if (found.is_lost)
 		processes_count(env->processes, ASYNC_PARENTS_LOST);
 	count_memory(proc, py);
@@ -453,6 +448,13 @@ const uint32_t *python_parents_of(const struct runtime_env *env, struct process 
 
 static uint32_t locate_note(const struct runtime_env *env, uint64_t which)
 {
+	char name[32];
+
+	if (which >= NOTE_AWAITS) {
+		snprintf(name, sizeof(name), "[%s]",
+			 python_via_name((enum python_via)(which - NOTE_AWAITS)));
+		return profile_mark(env->profile, name);
+	}
 	return runtime_named_location(env, FRAME_MARK, 0,
 				      which == NOTE_TRUNCATED ? "[truncated Python frames]"
 							      : "[broken: Python frames]");

@@ -47,12 +47,15 @@ bool python_task_of(const struct process *proc, const struct wire_python_task *t
 const char *python_thread_name(struct processes *ps, struct process *proc, pid_t tid);
 
 /* Puts the Python frames of a sample between the native ones, as frames that runtime_python knows.
-   Returns how many were written to out, at most max; 0: there is no interpreter. */
+   Returns how many were written to out, at most max; 0: there is no interpreter. Behind them are
+   *n_parents frames and marks of what waits for the sample's task, nearest first, where the kernel
+   half found that. */
 size_t python_explain(const struct runtime_env *env, struct process *proc,
-		      const struct walked *stack, struct wire_frame *out, size_t max);
+		      const struct walked *stack, struct wire_frame *out, size_t max,
+		      size_t *n_parents);
 
-/* The locations of what waits for the task of a sample, nearest first; *n: how many. NULL: none.
-   Valid until the next call. */
+/* The same where it could not: locations of what waits for the task of a sample, nearest first; *n:
+   how many. NULL: none. Valid until the next call. */
 const uint32_t *python_parents_of(const struct runtime_env *env, struct process *proc,
 				  const struct wire_python_task *task, size_t *n);
 

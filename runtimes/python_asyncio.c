@@ -83,6 +83,61 @@ void python_asyncio_set(const struct python_asyncio *a, struct python_process *o
 	out->has_log2_keys = at->gen.iframe != 0; /* both came with 3.11 */
 }
 
+/* What a suspended frame has on top of its stack. */
+static void set_stack(const struct python_heap_layout *at, const struct python_layout *l,
+		      struct python_awaits *out)
+{
+	out->gen_frame = at->gen.frame;
+	if (at->frame.stack_top) {
+		out->stack_end = at->frame.stack_top;
+		out->stack_back = 8;
+	} else if (at->frame.stack_behind) {
+		out->stack_end = at->frame.stack_behind;
+		/* 3.15 keeps a NULL above it. */
+		out->stack_back = PYTHON_MINOR(l->version) == 14 ? 8 : 16;
+	} else {
+		out->stack_depth = at->frame.stack_depth;
+		out->stack_pointer = at->frame.stack;
+		out->stack_values = l->frame.localsplus;
+	}
+}
+
+void python_asyncio_set_awaits(const struct python_asyncio *a, const struct python_layout *l,
+			       struct python_awaits *out)
+{
+	const struct python_heap_layout *at = &a->at;
+
+	if (!a->is_known)
+		return;
+	*out = (struct python_awaits){
+		.parent_key = a->parent_key,
+		.head = at->head,
+		.object_type = l->object.type,
+		.type_name = l->type.name,
+		.str_length = l->str.length,
+		.str_text = l->str.ascii_header,
+		.tuple_size = l->tuple.size,
+		.tuple_items = l->tuple.items,
+		.function_closure = at->function.closure,
+		.function_qualname = at->function.qualname,
+		.callbacks = at->future.callback,
+		.state = at->future.state,
+		.awaited_by = at->future.awaited_by,
+		.awaited_by_is_set = at->future.awaited_by_is_set,
+	};
+	set_stack(at, l, out);
+}
+
+void python_asyncio_note(struct python_asyncio *a, const struct python_layout *l,
+			 uint64_t parent_key)
+{
+	/* The kernel half does not know how attributes of free-threaded builds lie. */
+	if (!parent_key || parent_key == a->parent_key || l->is_free_threaded)
+		return;
+	a->parent_key = parent_key;
+	a->is_parent_key_new = true;
+}
+
 /* The copied name as target memory. */
 struct copied_name {
 	struct mem mem;

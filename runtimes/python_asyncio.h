@@ -27,6 +27,9 @@ struct python_asyncio {
 	bool is_known;		/* at holds */
 	bool is_in_thread;	/* from 3.14 on: the thread state says its task */
 	uint64_t current_tasks; /* to 3.13: a dict; 0: not imported */
+	/* The str "_parent_task", 3.11 to 3.13: where groups have their task; 0: not seen. */
+	uint64_t parent_key;
+	bool is_parent_key_new; /* the kernel half has not heard of it */
 	struct python_look look;
 };
 
@@ -42,6 +45,12 @@ bool python_asyncio_look(struct python_asyncio *a, struct python_part *part, str
 bool python_asyncio_is_due(const struct python_asyncio *a, const struct python_layout *l,
 			   uint64_t now_ns);
 void python_asyncio_set(const struct python_asyncio *a, struct python_process *out);
+/* What the kernel half needs to find what waits for a task. */
+void python_asyncio_set_awaits(const struct python_asyncio *a, const struct python_layout *l,
+			       struct python_awaits *out);
+/* Where groups have their task was seen. */
+void python_asyncio_note(struct python_asyncio *a, const struct python_layout *l,
+			 uint64_t parent_key);
 
 /* The types that names have: exactly these two. 0: not known. */
 struct python_name_types {

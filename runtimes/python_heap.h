@@ -47,7 +47,7 @@ enum python_kind {
 	PYTHON_CODE,
 	PYTHON_WEAKREF,
 	PYTHON_FLOAT,
-	PYTHON_TIMER_HANDLE, /* asyncio's */
+	PYTHON_TIMER_HANDLE, /* asyncio's or uvloop's */
 };
 
 /* Entries of one dict, set, list or tuple that are looked at. */
@@ -70,8 +70,9 @@ struct python_heap {
 	uint8_t *kinds;	      /* theirs, by id */
 	size_t cap_kinds;
 	struct python_slot_memo slot;
-	uint64_t n_reads; /* so far */
-	uint64_t n_left;  /* reads until everything is as if it was not there: ends every loop */
+	uint64_t parent_key; /* the str "_parent_task", as an object's attribute; 0: not met */
+	uint64_t n_reads;    /* so far */
+	uint64_t n_left;     /* reads until everything is as if it was not there: ends every loop */
 };
 
 /* A task that sleeps takes seventy. */

@@ -40,6 +40,7 @@ struct slot {
 struct python_parents {
 	struct python_static_types types;
 	struct python_functions *functions; /* of earlier searches; NULL: none */
+	uint64_t parent_key;
 	struct slot slots[N_SLOTS];
 	uint32_t locations[PYTHON_LOGICAL_MAX];
 };
@@ -199,6 +200,8 @@ static int64_t read_parents(struct python_parents *pp, const struct python_paren
 	n = search(&s, p, pp->locations);
 	if (n >= 0)
 		python_heap_remember(&s.heap, &pp->types);
+	if (s.heap.parent_key)
+		pp->parent_key = s.heap.parent_key;
 	if (!s.heap.n_left)
 		n = -1; /* there were not steps enough for all of it */
 	python_tasks_deinit(&s.tasks);
@@ -254,5 +257,6 @@ struct python_parents_found python_parents_get(struct python_parents *pp,
 		slot->key = key;
 		slot->until_ns = now_ns + KEEP_NS;
 	}
-	return (struct python_parents_found){ slot->locations, slot->n, slot->is_lost };
+	return (struct python_parents_found){ slot->locations, slot->n, slot->is_lost,
+					      pp->parent_key };
 }

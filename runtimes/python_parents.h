@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What waits for the asyncio task that a CPU sample is of: the await chains of its parents, read
- * from the process soon after the sample, while it runs on. The kernel half copied what the task's
- * future will do when it is done; only while that, the task, its coroutine and its name are still
- * the same is what is found taken for what was so. What is known of a task is kept for a few
- * samples.
+ * What waits for the asyncio task that a CPU sample is of, where the kernel half could not tell
+ * (unwinders/python_await.bpf.h): the await chains of its parents, read from the process soon after
+ * the sample, while it runs on. The kernel half copied what the task's future will do when it is
+ * done; only while that, the task, its coroutine and its name are still the same is what is found
+ * taken for what was so. What is known of a task is kept for a few samples.
  */
 #ifndef RUNTIMES_PYTHON_PARENTS_H
 #define RUNTIMES_PYTHON_PARENTS_H
@@ -41,6 +41,7 @@ struct python_parents_found {
 	const uint32_t *locations; /* of the profile, leaf first; valid until the next call */
 	size_t n;
 	bool is_lost; /* some of them are not known; the last location is a mark that says so */
+	uint64_t parent_key; /* where groups have their task; 0: not met */
 };
 
 /* now_ns: CLOCK_MONOTONIC. */

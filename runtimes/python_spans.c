@@ -41,16 +41,17 @@ static uint8_t attributes_of(unsigned int minor)
 	return minor == 12 ? PYTHON_ATTRIBUTES_EITHER : PYTHON_ATTRIBUTES_INLINE;
 }
 
-static void set_layout(const struct python_heap *h, struct python_spans *out)
+void python_spans_set_layout(const struct python_layout *l, const struct python_heap_layout *at,
+			     struct python_spans *out)
 {
-	unsigned int minor = PYTHON_MINOR(h->layout->version);
+	unsigned int minor = PYTHON_MINOR(l->version);
 
-	out->thread_context = h->layout->thread.context;
-	out->tuple_items = h->layout->tuple.items;
-	out->cached_keys = h->at.type.cached_keys;
-	out->keys_entries = h->at.keys.indices;
-	out->keys_count = h->at.keys.n_entries;
-	out->values = h->at.keys.values;
+	out->thread_context = l->thread.context;
+	out->tuple_items = l->tuple.items;
+	out->cached_keys = at->type.cached_keys;
+	out->keys_entries = at->keys.indices;
+	out->keys_count = at->keys.n_entries;
+	out->values = at->keys.values;
 	out->attributes = attributes_of(minor);
 	out->has_log2_keys = minor >= 11;
 	out->has_signed_size = minor <= 11;
@@ -93,7 +94,7 @@ bool python_spans_find(struct python_heap *h, uint64_t modules, struct python_sp
 		return false;
 	propagation = python_module_dict(h, modules, "opentelemetry.trace.propagation");
 	span = python_module_dict(h, modules, "opentelemetry.trace.span");
-	set_layout(h, out);
+	python_spans_set_layout(h->layout, &h->at, out);
 	find_var(h, context, out);
 	if (propagation)
 		out->span_key = python_dict_get(h, propagation, "_SPAN_KEY");

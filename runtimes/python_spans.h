@@ -30,6 +30,9 @@ bool python_otel_is_due(const struct python_otel *o, const struct python_layout 
 bool python_otel_look(struct python_otel *o, struct python_part *part, struct mem *m,
 		      const struct python_layout *l, uint64_t runtime, uint64_t now_ns);
 
+/* How objects lie, of which reading attributes takes no more. */
+void python_spans_set_layout(const struct python_layout *l, const struct python_heap_layout *at,
+			     struct python_spans *out);
 /* Searches in one interpreter, whose sys.modules these are. True: all of it was found. *is_half:
    only a part was. */
 bool python_spans_find(struct python_heap *h, uint64_t modules, struct python_spans *out,

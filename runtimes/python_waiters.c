@@ -157,7 +157,8 @@ static void decode_method(struct search *s, uint64_t method)
 	uint64_t self = python_field(h, method, PYTHON_METHOD_SELF);
 
 	if (is_named(h, function, "TaskGroup._on_task_done"))
-		add_task(s, python_attribute(h, self, "_parent_task"), PYTHON_VIA_TASK_GROUP);
+		add_task(s, python_attribute_with_key(h, self, "_parent_task", &h->parent_key),
+			 PYTHON_VIA_TASK_GROUP);
 	else if (is_named(h, function, "Task.__wakeup"))
 		add_task(s, self, s->via);
 }

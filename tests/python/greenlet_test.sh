@@ -17,7 +17,7 @@ for minor in $PYTHON_FEW; do
 		skip "CPython 3.$minor: greenlets" "no greenlet for it"
 		continue
 	fi
-	PYTHONPATH=$folder tests/python/greenlet_check.py "$weft" "$python" >"$work/out" 2>"$work/err"
+	PYTHONPATH=$folder tests/python/greenlet_check.py "$weft" "$python" "$minor" >"$work/out" 2>"$work/err"
 	status=$?
 	claim "CPython 3.$minor: $(tail -n 1 "$work/out")" $status
 done

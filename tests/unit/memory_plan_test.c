@@ -57,7 +57,7 @@ static void the_least_and_the_default_grow_with_the_machine(void **state)
 		uint64_t least;
 	} cases[] = {
 		{ 1, 1, 24 },	{ 2, 2, 24 },	  { 8, 8, 24 },	    { 9, 9, 25 },
-		{ 32, 32, 28 }, { 128, 128, 40 }, { 512, 512, 92 }, { 240, 2, 39 },
+		{ 32, 32, 28 }, { 128, 128, 41 }, { 512, 512, 92 }, { 240, 2, 39 },
 	};
 
 	(void)state;

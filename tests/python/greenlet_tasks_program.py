@@ -1,0 +1,71 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Asyncio tasks that run their program in greenlets, as SQLAlchemy's asyncio does, for CPython 3.7 and later:
+greenlet_tasks_program.py SECONDS. What spins is named after the task that it is of, in_red, in_green or in_none; some
+of it waits inside its greenlet. A thread without a loop runs a greenlet too."""
+import asyncio
+import sys
+import threading
+import time
+
+NAMES = ("red", "green")
+
+
+def spin():
+    end = time.thread_time() + 0.002
+    while time.thread_time() < end:
+        sum(range(200))
+
+
+exec("".join("def in_%s():\n    spin()\n\n\n" % name for name in (*NAMES, "none")))
+
+
+def wait(awaitable):
+    """In a greenlet: the task awaits it."""
+    return greenlet.getcurrent().parent.switch(awaitable)
+
+
+async def spawn(function):
+    context = greenlet.greenlet(function)
+    result = context.switch()
+    while not context.dead:
+        result = context.switch(await result)
+    return result
+
+
+async def red(end):
+    def query():
+        for _ in range(3):
+            in_red()
+            wait(asyncio.sleep(0.001))
+    while time.time() < end:
+        in_red()
+        await spawn(query)
+
+
+async def green(end):
+    while time.time() < end:
+        await spawn(in_green)
+        in_green()
+        await asyncio.sleep(0)
+
+
+async def main(end):
+    names = ({"name": name} for name in NAMES) if sys.version_info >= (3, 8) else ({}, {})
+    await asyncio.gather(*(asyncio.get_event_loop().create_task(c, **n) for c, n in zip((red(end), green(end)), names)))
+
+
+def outside(end):
+    while time.time() < end:
+        greenlet.greenlet(in_none).switch()
+        in_none()
+
+
+if __name__ == "__main__":
+    import greenlet
+    end = time.time() + float(sys.argv[1])
+    thread = threading.Thread(target=outside, args=(end,))
+    thread.start()
+    loop = asyncio.new_event_loop()
+    asyncio.set_event_loop(loop)
+    loop.run_until_complete(main(end))
+    thread.join()

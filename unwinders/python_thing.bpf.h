@@ -1,0 +1,165 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * What objects of a CPython process are, by the names of their types, functions and methods, as far
+ * as the search for what waits for a task must know (unwinders/python_await.bpf.h, which says what
+ * whoever includes this has).
+ */
+#ifndef UNWINDERS_PYTHON_THING_BPF_H
+#define UNWINDERS_PYTHON_THING_BPF_H
+
+#include "unwinders/python.bpf.h"
+#include "unwinders/python_await.h"
+
+/* In objects, where builds with a GIL have it. */
+#define PYTHON_AWAIT_FIELD 16  /* the first one behind the head; ob_size of a list */
+#define PYTHON_AWAIT_SECOND 24 /* the second; a list's items, m_self of a builtin */
+
+#define PYTHON_NAME_WORDS 4
+
+/* As many bytes of a word as there are left of a name, with the NUL behind it. */
+#define PYTHON_NAME_MASK(len) ((len) < 8 ? (1ULL << 8 * ((len)&7)) - 1 : ~0ULL)
+/* What begins like this; a name of up to 15 characters is compared whole. */
+#define PYTHON_THING(name, thing)                                                      \
+	{                                                                              \
+		name,                                                                  \
+			{ PYTHON_NAME_MASK(sizeof(name)),                              \
+			  sizeof(name) > 8 ? PYTHON_NAME_MASK(sizeof(name) - 8) : 0 }, \
+			thing,                                                         \
+	}
+
+static const struct python_thing_name {
+	char name[16] __attribute__((aligned(8)));
+	__u64 masks[2];
+	__u64 thing;
+} python_thing_names[] = {
+	PYTHON_THING("_asyncio.Task", PYTHON_THING_TASK),
+	PYTHON_THING("_asyncio.Future", PYTHON_THING_FUTURE),
+	PYTHON_THING("_asyncio.FutureI", PYTHON_THING_FUTURE_ITER),
+	PYTHON_THING("_GatheringFuture", PYTHON_THING_FUTURE),
+	PYTHON_THING("coroutine", PYTHON_THING_COROUTINE),
+	PYTHON_THING("coroutine_wrappe", PYTHON_THING_WRAPPER),
+	PYTHON_THING("async_generator", PYTHON_THING_COROUTINE),
+	PYTHON_THING("async_generator_", PYTHON_THING_WRAPPER),
+	PYTHON_THING("anext_awaitable", PYTHON_THING_WRAPPER),
+	PYTHON_THING("generator", PYTHON_THING_GENERATOR),
+	PYTHON_THING("function", PYTHON_THING_FUNCTION),
+	PYTHON_THING("method", PYTHON_THING_METHOD),
+	PYTHON_THING("builtin_function", PYTHON_THING_BUILTIN),
+	PYTHON_THING("functools.partia", PYTHON_THING_PARTIAL),
+	PYTHON_THING("TaskWakeupMethWr", PYTHON_THING_WAKEUP),
+	PYTHON_THING("_asyncio.TaskWak", PYTHON_THING_WAKEUP),
+	PYTHON_THING("tuple", PYTHON_THING_TUPLE),
+	PYTHON_THING("list", PYTHON_THING_LIST),
+	PYTHON_THING("cell", PYTHON_THING_CELL),
+};
+
+/* Functions that asyncio adds as callbacks, by their qualified names: the first 32 characters. */
+static const struct python_callback_name {
+	char name[8 * PYTHON_NAME_WORDS] __attribute__((aligned(8)));
+	__u64 len;
+	__u64 via; /* enum wire_await; WIRE_AWAIT_UNKNOWN: user space knows it */
+} python_callback_names[] = {
+	{ "gather.<locals>._done_callback", 30, WIRE_AWAIT_GATHER },
+	{ "_wait.<locals>._on_completion", 29, WIRE_AWAIT_WAIT },
+	{ "shield.<locals>._inner_done_call", 36, WIRE_AWAIT_SHIELD },
+	{ "_release_waiter", 15, WIRE_AWAIT_WAIT_FOR },
+	{ "TaskGroup._on_task_done", 23, WIRE_AWAIT_TASK_GROUP },
+	{ "TaskGroup._spawn.<locals>.task_d", 35, WIRE_AWAIT_UNKNOWN }, /* anyio's */
+	{ "Task.__wakeup", 13, WIRE_AWAIT_UNKNOWN }, /* of asyncio's Python half */
+};
+
+/* What the method is called that wakes a task up, where it is a builtin. */
+static const struct python_thing_name python_wakeup_names[] = {
+	PYTHON_THING("TaskWakeupMethWr", PYTHON_THING_WAKEUP),
+	PYTHON_THING("task_wakeup", PYTHON_THING_WAKEUP),
+};
+
+#define PYTHON_N_OF(array) (sizeof(array) / sizeof(*(array)))
+/* What names no callback of asyncio's. */
+#define PYTHON_CALLBACK_OTHER 255
+
+static __always_inline __u64 python_await_word(const struct python_process *p, __u64 object,
+					       __u64 at)
+{
+	return object ? python_read_pointer(object + at + p->awaits.head) : 0;
+}
+
+/* Is what was read of a name, or what begins it, this one? */
+static __always_inline int python_is_named(const __u64 words[2],
+					   const struct python_thing_name *known)
+{
+	const __u64 *wanted = (const __u64 *)known->name;
+
+	return !(((words[0] ^ wanted[0]) & known->masks[0]) |
+		 ((words[1] ^ wanted[1]) & known->masks[1]));
+}
+
+/* What an object is: enum python_thing. */
+UNWIND_GLOBAL __u32 python_thing_of(__u64 object)
+{
+	struct python_scratch *s = python_scratch_get();
+	__u64 words[2], type, name, at;
+
+	type = s && object ? python_read_pointer(object + s->process.awaits.object_type) : 0;
+	if (!type)
+		return PYTHON_THING_OTHER;
+	at = (type >> 4 ^ type >> 8) & (PYTHON_KNOWN_THINGS - 1);
+	if (s->awaits.known[at].type == type)
+		return s->awaits.known[at].thing;
+	s->awaits.known[at].type = type;
+	s->awaits.known[at].thing = PYTHON_THING_OTHER;
+	name = python_read_pointer(type + s->process.awaits.type_name);
+	if (!name || read_user(name, words, sizeof(words)))
+		return PYTHON_THING_OTHER;
+	for (__u32 i = 0; i < PYTHON_N_OF(python_thing_names); i++) {
+		if (!python_is_named(words, &python_thing_names[i]))
+			continue;
+		s->awaits.known[at].thing = python_thing_names[i].thing;
+		return python_thing_names[i].thing;
+	}
+	return PYTHON_THING_OTHER;
+}
+
+/* Which of asyncio's callbacks a function is, enum wire_await, or PYTHON_CALLBACK_OTHER. */
+UNWIND_GLOBAL __u32 python_callback_of(__u64 function)
+{
+	struct python_scratch *s = python_scratch_get();
+	__u64 words[PYTHON_NAME_WORDS] = { 0 }, str, len, n;
+
+	if (!s || python_thing_of(function) != PYTHON_THING_FUNCTION)
+		return PYTHON_CALLBACK_OTHER;
+	str = python_read_pointer(function + s->process.awaits.function_qualname);
+	len = str ? python_read_pointer(str + s->process.awaits.str_length) : 0;
+	n = len < sizeof(words) ? len : sizeof(words);
+	OPAQUE(n);
+	if (!n || n > sizeof(words) || read_user(str + s->process.awaits.str_text, words, n))
+		return PYTHON_CALLBACK_OTHER;
+	for (__u32 i = 0; i < PYTHON_N_OF(python_callback_names); i++) {
+		const __u64 *wanted = (const __u64 *)python_callback_names[i].name;
+		__u64 others = len ^ python_callback_names[i].len;
+
+		for (__u32 k = 0; k < PYTHON_NAME_WORDS; k++)
+			others |= words[k] ^ wanted[k];
+		if (!others)
+			return python_callback_names[i].via;
+	}
+	return PYTHON_CALLBACK_OTHER;
+}
+
+/* Does a builtin method wake a task up? */
+UNWIND_GLOBAL int python_await_wakes(__u64 builtin)
+{
+	struct python_scratch *s = python_scratch_get();
+	__u64 words[2], definition, name;
+
+	if (!s)
+		return 0;
+	definition = python_await_word(&s->process, builtin, PYTHON_AWAIT_FIELD);
+	name = definition ? python_read_pointer(definition) : 0;
+	if (!name || read_user(name, words, sizeof(words)))
+		return 0;
+	return python_is_named(words, &python_wakeup_names[0]) ||
+	       python_is_named(words, &python_wakeup_names[1]);
+}
+
+#endif
