@@ -199,7 +199,8 @@ static int write_piece(struct jfr_export *e, struct piecewise *f, const struct f
 		err = begin_batch(e, job->name, &b);
 	if (!err) {
 		set_sinks(e, &jvm->interpreter, b.samples);
-		jfr_set_whose(&jvm->interpreter.facts, path, &e->lines, b.samples);
+		jfr_set_whose(&jvm->interpreter.facts, path, e->settings->path_template, &e->lines,
+			      b.samples);
 		piecewise_forget(f);
 		errno = 0;
 		err = sort_out(e, piecewise_read(f, piece, &read), result);
@@ -208,6 +209,8 @@ static int write_piece(struct jfr_export *e, struct piecewise *f, const struct f
 	result->lost = read.lost;
 	result->lost_at = read.lost_at;
 	result->what = read.what;
+	result->held = read.held;
+	result->n_late_scopes = read.n_late_scopes;
 	if (!err && !result->file_err && e->lines_place)
 		err = end_lines(e, job->name, jvm);
 	if (!err && !result->file_err && e->profiles_place)
@@ -228,7 +231,9 @@ static int export_piece(void *ctx, const struct export_job *job, struct export_r
 				      .header = job->header,
 				      .from = job->from,
 				      .to = job->to,
-				      .is_whole = job->is_whole };
+				      .is_whole = job->is_whole,
+				      .held = job->held,
+				      .hold_from_ns = job->hold_from_ns };
 	double line_len;
 	int err;
 
@@ -244,8 +249,8 @@ static int export_piece(void *ctx, const struct export_job *job, struct export_r
 	err = piecewise_load(f, &piece);
 	if (err == -EBADMSG) {
 		result->to = job->to;
-		result->lost = job->to - job->from;
-		result->lost_at = job->at + job->from;
+		result->lost = job->to - (job->held->n ? job->held->at[0] : job->from);
+		result->lost_at = job->at + job->to - result->lost;
 		result->what = "nothing says what its events are";
 		return 0;
 	}

@@ -16,8 +16,9 @@ struct jfr_export_settings {
 	uint32_t groups;      /* enum event_group, a bit each */
 	const char *events;   /* as struct interpreter has it */
 	bool shows_secrets, keeps_hidden;
-	const char *thread; /* NULL: all */
-	uint64_t batch_len; /* bytes, about */
+	const char *thread;	   /* NULL: all */
+	const char *path_template; /* as workload_template(); NULL: none */
+	uint64_t batch_len;	   /* bytes, about */
 	bool (*is_stopped)(void);
 };
 

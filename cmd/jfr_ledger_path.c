@@ -14,6 +14,7 @@
 #include "core/options.h"
 #include "core/scoped.h"
 #include "core/text.h"
+#include "jfr/discover.h"
 #include "jfr/identity.h"
 #include "jfr/ledger.h"
 
@@ -52,7 +53,7 @@ static uint64_t hash_roots(const struct string_list *roots)
 	uint64_t sum = 0;
 
 	for (size_t i = 0; i < roots->n; i++) {
-		SCOPED(free) char *real = realpath(roots->items[i], NULL);
+		SCOPED(free) char *real = discover_real_path(roots->items[i]);
 		const char *path = real ? real : roots->items[i];
 
 		sum += identity_hash(path, strlen(path));

@@ -23,7 +23,8 @@ static void begin_chunk(void *ctx, struct chunk *chunk)
 {
 	struct jfr_run *run = ctx;
 
-	jfr_set_whose(&run->interpreter.facts, run->path, run->lines, run->samples);
+	jfr_set_whose(&run->interpreter.facts, run->path, run->opt->path_template, run->lines,
+		      run->samples);
 	if (!run->start_ns)
 		jfr_run_start(run, chunk->header.start_ns);
 }

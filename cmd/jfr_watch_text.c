@@ -61,11 +61,11 @@ const char *watch_metrics_line(const struct watch_counts *c, char *out, size_t s
 		fprintf(f, " lost_%s_bytes=%" PRIu64, lost_reason_name((enum lost_reason)i),
 			c->lost_bytes[i]);
 	fprintf(f,
-		" quarantined=%" PRIu64 " duplicate_bytes=%" PRIu64 " historic_chunks=%" PRIu64
-		" other_files=%" PRIu64 " output_failures=%" PRIu64 " over_limit=%" PRIu64
-		" unwatched_dirs=%" PRIu64 " unreadable_dirs=%" PRIu64,
-		c->n_quarantined, c->n_duplicate_bytes, c->n_historic, c->n_foreign, c->n_failures,
-		c->n_over_limit, c->n_unwatched, c->n_unreadable);
+		" late_scopes=%" PRIu64 " quarantined=%" PRIu64 " duplicate_bytes=%" PRIu64
+		" historic_chunks=%" PRIu64 " other_files=%" PRIu64 " output_failures=%" PRIu64
+		" over_limit=%" PRIu64 " unwatched_dirs=%" PRIu64 " unreadable_dirs=%" PRIu64,
+		c->n_late_scopes, c->n_quarantined, c->n_duplicate_bytes, c->n_historic,
+		c->n_foreign, c->n_failures, c->n_over_limit, c->n_unwatched, c->n_unreadable);
 	fclose(f);
 	return out;
 }

@@ -4,6 +4,8 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "core/scoped.h"
+#include "jfr/discover.h"
 #include "jfr/event_line.h"
 #include "jfr/jvm_facts.h"
 #include "jfr/samples.h"
@@ -41,13 +43,22 @@ static void set_lines(struct event_lines *l, const struct workload *w,
 	event_lines_set_whose(l, keys, sizeof(keys) / sizeof(*keys), facts->pid);
 }
 
-void jfr_set_whose(const struct jvm_facts *facts, const char *path, struct event_lines *lines,
-		   struct samples *samples)
+static void match_template(struct workload *w, const char *template, const char *path)
+{
+	SCOPED(free) char *real = discover_real_path(path);
+
+	workload_template(w, template, real ? real : path);
+}
+
+void jfr_set_whose(const struct jvm_facts *facts, const char *path, const char *template,
+		   struct event_lines *lines, struct samples *samples)
 {
 	struct workload w = { 0 };
 
 	workload_facts(&w, facts);
 	workload_path(&w, path);
+	if (template)
+		match_template(&w, template, path);
 	workload_finish(&w);
 	if (lines)
 		set_lines(lines, &w, facts);

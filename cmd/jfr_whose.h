@@ -8,7 +8,7 @@ struct jvm_facts;
 struct samples;
 
 /* Sets the names that lines and samples have from here on; either may be NULL. */
-void jfr_set_whose(const struct jvm_facts *facts, const char *path, struct event_lines *lines,
-		   struct samples *samples);
+void jfr_set_whose(const struct jvm_facts *facts, const char *path, const char *template,
+		   struct event_lines *lines, struct samples *samples);
 
 #endif

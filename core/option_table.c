@@ -140,6 +140,10 @@ static const struct option_info table[] = {
 	{ ON_JFR, "show-secrets", 0, 0, NULL, NULL,
 	  "do not redact what may hold secrets: arguments, properties, environment, messages", NULL,
 	  OPTION_FLAG, FIELD(show_secrets) },
+	{ ON_JFR, "path-template", 0, 0, NULL, "TEMPLATE",
+	  "what the recordings' paths say: /data/{ns}/{pod}/{service}; names are service, version, "
+	  "host, node, ns, pod, uid, container and deployment, * is anything",
+	  NULL, OPTION_STRING, FIELD(path_template) },
 	{ ON_JFR, "check", 0, 0, NULL, NULL,
 	  "say what is damaged, where, and what is lost; exit 6 when something is", NULL,
 	  OPTION_FLAG, FIELD(check) },

@@ -67,13 +67,14 @@ struct options {
 	unsigned int n_rows;	    /* 0 is the default */
 	bool no_pager;
 	/* jfr */
-	const char *events;    /* groups of events; NULL is all */
-	const char *from, *to; /* times, or lengths of time from the start; NULL: all */
-	const char *thread;    /* its name or number; NULL: all */
-	bool check;	       /* say only what is damaged */
-	bool show_secrets;     /* values that are redacted else */
-	bool hidden_frames;    /* keep those that the JVM hides */
-	unsigned int workers;  /* threads that read a recording; 0: as many as are worth it */
+	const char *events;	   /* groups of events; NULL is all */
+	const char *from, *to;	   /* times, or lengths of time from the start; NULL: all */
+	const char *thread;	   /* its name or number; NULL: all */
+	const char *path_template; /* what paths say about services and pods; NULL: nothing */
+	bool check;		   /* say only what is damaged */
+	bool show_secrets;	   /* values that are redacted else */
+	bool hidden_frames;	   /* keep those that the JVM hides */
+	unsigned int workers;	   /* threads that read a recording; 0: as many as are worth it */
 	/* jfr --watch; 0 and NULL are the defaults */
 	bool watch;
 	const char *ledger, *history; /* a file; all, none or a duration */

@@ -30,7 +30,6 @@ struct chunk_header {
 	uint64_t duration_ns;
 	int64_t start_ticks;
 	uint64_t ticks_per_s;	 /* never 0 */
-	uint64_t ns_per_tick;	 /* times 2^64, rounded down; 0: a tick is no part of one */
 	bool is_frequency_guess; /* the header had none */
 	bool is_final;		 /* the JVM's last chunk */
 	uint8_t state;		 /* enum chunk_state */
@@ -47,6 +46,8 @@ int chunk_header_parse(const void *bytes, size_t len, struct chunk_header *h, co
 /* Is the chunk finished and do its offsets lie in it, when so many bytes are there? */
 bool chunk_header_is_whole(const struct chunk_header *h, uint64_t available);
 /* Has it no size yet (async-profiler), or no flush (a JVM that just began)? */
+/* Is it one that HotSpot before 14 still writes? It says nothing until the chunk ends. */
+bool chunk_header_is_silent(const struct chunk_header *h);
 bool chunk_header_is_open(const struct chunk_header *h);
 
 /* Ticks to time; what does not fit in 64 bits is the nearest that does. */

@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/inotify.h>
+#include <unistd.h>
 
 #include "core/array.h"
 #include "core/scoped.h"
@@ -79,6 +80,29 @@ static int open_root(const char *path)
 	int fd = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 
 	return fd < 0 ? -errno : fd;
+}
+
+static bool is_same_file(const char *a, const char *b)
+{
+	struct stat x, y;
+
+	return !stat(a, &x) && !stat(b, &y) && x.st_dev == y.st_dev && x.st_ino == y.st_ino;
+}
+
+char *discover_real_path(const char *path)
+{
+	SCOPED(free) char *real = realpath(path, NULL), *dir = NULL;
+	char *whole = NULL;
+
+	if (!real)
+		return NULL;
+	/* The kernel's own links lead elsewhere than their text says. */
+	if (is_same_file(real, path))
+		return TAKE(real);
+	dir = *path == '/' ? NULL : getcwd(NULL, 0);
+	if (*path != '/' && !dir)
+		return NULL;
+	return asprintf(&whole, "%s%s%s", dir ? dir : "", dir ? "/" : "", path) < 0 ? NULL : whole;
 }
 
 int discover_add_root(struct discover *d, const char *path)

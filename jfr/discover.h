@@ -38,6 +38,9 @@ typedef void (*found_fn)(void *ctx, const struct found *found);
 struct discover *discover_new(const struct discover_limits *limits); /* NULL: errno says why */
 void discover_free(struct discover *d);
 
+/* What a directory is called whatever it is reached by; but /proc/PID/root stays, as the way into
+   another process's files. Allocated; NULL and errno. */
+char *discover_real_path(const char *path);
 /* 0, or a negative errno: it has to be there at first. It may go and come later. */
 int discover_add_root(struct discover *d, const char *path);
 /* A directory that is not looked into, wherever it is. */

@@ -14,7 +14,7 @@
 static void file_free(struct file *file)
 {
 	tail_deinit(&file->tail);
-	scoped_close(&file->held);
+	scoped_close(&file->packed);
 	free(file->path);
 	free(file->reason);
 	free(file);
@@ -113,7 +113,7 @@ struct file *files_add(struct files *f, uint64_t dev, uint64_t ino, unsigned int
 		return NULL;
 	file->dev = dev;
 	file->ino = ino;
-	file->held = file->tail.fd = -1;
+	file->packed = file->tail.fd = -1;
 	if (file_set_path(file, root, path)) {
 		free(file);
 		return NULL;

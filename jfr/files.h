@@ -33,13 +33,16 @@ struct file {
 	unsigned int scan;			   /* the last one that came by */
 	uint64_t looked_ns, exported_ns, retry_ns; /* monotonic */
 	uint64_t recorded_ns;			   /* in the ledger, unix time */
-	bool is_touched;			   /* something was heard of it */
-	bool is_dirty;				   /* the ledger does not know */
+	uint64_t flushed_ns; /* when its JVM flushed what was exported last, unix time */
+	uint64_t held_at;    /* in the chunk: of the first event that is held; 0: none is */
+	uint64_t due_ns;     /* those that are held are then exported, monotonic */
+	bool is_touched;     /* something was heard of it */
+	bool is_dirty;	     /* the ledger does not know */
 	bool is_recorded;
 	bool is_resumed; /* what is known of its chunk is known of itself */
 	bool is_busy;	 /* a batch of it waits to be delivered */
 	char *reason;	 /* of its quarantine; NULL: none */
-	int held;	 /* the packed file itself; -1 */
+	int packed;	 /* the packed file itself; -1 */
 	struct unpack *unpack;
 	void *state; /* of whoever exports the chunk */
 };

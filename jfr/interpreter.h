@@ -15,7 +15,6 @@
 #include "jfr/event_types.h"
 #include "jfr/jvm_facts.h"
 #include "jfr/moment.h"
-#include "jfr/sample_rows.h"
 #include "jfr/settings.h"
 #include "jfr/spans.h"
 
@@ -24,9 +23,6 @@
 /* Who is told of moments. */
 struct moment_sink {
 	void *ctx;
-	/* It needs to know of spans only when the chunk ends, if at all: then it finds them itself,
-	   in moment.spans. All others are told of a moment when its span is known. */
-	bool finds_spans;
 	/* Does it want events of this type? NULL: those of the groups asked for. */
 	bool (*wants)(void *ctx, const struct event_row *row);
 	int (*take)(void *ctx, struct moment *m); /* 0, or what ends the reading */
@@ -43,6 +39,10 @@ struct interpreter {
 	const char *thread; /* only moments of threads with this name or id; NULL: all */
 	bool is_mute;	    /* events are read for what they tell about later ones; no sink hears */
 	bool is_ordered;    /* moments of a chunk come in the order of their time */
+	/* Asked before the sinks hear of a moment, whose span was looked for: true if they hear of
+	   it another time. NULL: they hear of all. */
+	bool (*defers)(void *ctx, struct moment *m);
+	void *defers_ctx;
 	struct moment_sink sinks[MAX_SINKS];
 	unsigned int n_sinks;
 	struct settings settings;
@@ -52,10 +52,9 @@ struct interpreter {
 	struct event_types *previewed; /* of the newest metadata: settings and facts only */
 	/* of the chunk that is being read */
 	int64_t chunk_ns, chunk_ticks; /* where it starts */
-	bool has_scopes;	       /* it may have scopes, which are written at their ends */
+	bool is_waiting; /* its events are kept until their order, or their spans, are known */
 	struct event_order order;
 	struct spans spans;
-	struct sample_rows named; /* what it was that had its names put together, when mute */
 };
 
 void interpreter_deinit(struct interpreter *in);

@@ -11,6 +11,9 @@
 #include "jfr/names.h"
 
 #define MAX_JVMS 64
+#define MAX_IDLE_NAMES                                                                             \
+	(8 << 20)		   /* bytes, of JVMs that nobody reads; the last one's stay anyway \
+				    */
 #define MAX_GAP_NS (NS_PER_S / 10) /* between two chunks of one JVM */
 
 static void jvm_free(struct jvm *jvm)
@@ -93,11 +96,48 @@ struct jvm *jvms_get(struct jvms *jvms, const char *place, const struct chunk_he
 	return jvm;
 }
 
+static size_t names_of(const struct jvm *jvm)
+{
+	return (jvm->older[0] ? names_memory(jvm->older[0]) : 0) +
+	       (jvm->older[1] ? names_memory(jvm->older[1]) : 0);
+}
+
+static void drop_names(struct jvm *jvm)
+{
+	names_free(jvm->older[0]);
+	names_free(jvm->older[1]);
+	jvm->older[0] = jvm->older[1] = NULL;
+}
+
+/* Most of those that nobody reads have ended: what their next chunk would refer to is kept of few.
+ */
+static void trim_names(struct jvms *jvms, const struct jvm *last)
+{
+	for (;;) {
+		struct jvm *oldest = NULL;
+		size_t sum = 0;
+
+		for (size_t i = 0; i < jvms->n; i++) {
+			struct jvm *jvm = jvms->items[i];
+
+			if (jvm->n_users || !names_of(jvm))
+				continue;
+			sum += names_of(jvm);
+			if (jvm != last && (!oldest || jvm->used < oldest->used))
+				oldest = jvm;
+		}
+		if (sum <= MAX_IDLE_NAMES || !oldest)
+			return;
+		drop_names(oldest);
+	}
+}
+
 void jvms_put(struct jvms *jvms, struct jvm *jvm)
 {
 	size_t max = jvms->max ? jvms->max : MAX_JVMS, n_kept = 0, oldest = 0;
 
 	jvm->n_users--;
+	trim_names(jvms, jvm);
 	for (size_t i = 0; i < jvms->n; i++) {
 		if (jvms->items[i]->n_users)
 			continue;

@@ -13,6 +13,7 @@
 
 #include <stdint.h>
 
+#include "jfr/held.h"
 #include "jfr/identity.h"
 
 struct ledger;
@@ -51,8 +52,10 @@ struct chunk_record {
 	uint64_t size;		    /* of the finished chunk; 0 while it grows */
 	char batch[BATCH_NAME_MAX]; /* the last one */
 	uint64_t seen_ns;
+	struct held held; /* events before `exported` that were not exported with it */
 };
 
+/* What is held is the caller's then, to be freed. */
 int ledger_find_chunk(struct ledger *l, const struct chunk_key *key, struct chunk_record *out);
 int ledger_put_chunk(struct ledger *l, const struct chunk_record *chunk);
 

@@ -21,11 +21,11 @@ static const char *const texts[N_LEDGER_STATEMENTS] = {
 		"SELECT dev, ino, start_ns, size, mtime_ns, offset, exported, state, seen_ns, path,"
 		" reason FROM source WHERE state = ?",
 	[LEDGER_FIND_CHUNK] =
-		"SELECT start_ns, start_ticks, fingerprint, exported, size, seen_ns, batch"
+		"SELECT start_ns, start_ticks, fingerprint, exported, size, seen_ns, batch, held"
 		" FROM chunk WHERE start_ns = ? AND start_ticks = ? AND fingerprint = ?",
 	[LEDGER_PUT_CHUNK] =
 		"INSERT OR REPLACE INTO chunk (start_ns, start_ticks, fingerprint, exported, size,"
-		" seen_ns, batch) VALUES (?, ?, ?, ?, ?, ?, ?)",
+		" seen_ns, batch, held) VALUES (?, ?, ?, ?, ?, ?, ?, ?)",
 	[LEDGER_FIND_ROOT] = "SELECT since_ns FROM root WHERE path = ?",
 	[LEDGER_PUT_ROOT] = "INSERT OR IGNORE INTO root (since_ns, path) VALUES (?, ?)",
 	[LEDGER_ADD_LOST] = "INSERT INTO lost (n, bytes, reason) VALUES (?, ?, ?) ON CONFLICT"
@@ -166,17 +166,30 @@ int ledger_find_chunk(struct ledger *l, const struct chunk_key *key, struct chun
 {
 	const uint64_t numbers[] = { key->start_ns, key->start_ticks, key->fingerprint };
 	sqlite3_stmt *s = bind(l, LEDGER_FIND_CHUNK, numbers, 3);
-	int rc = sqlite3_step(s);
+	int rc = sqlite3_step(s), err = rc == SQLITE_DONE ? -ENOENT : ledger_error(l, rc);
+	struct held held = { 0 };
 
-	if (rc == SQLITE_ROW) {
+	if (!err)
+		err = held_decode(&held, sqlite3_column_blob(s, 7),
+				  (size_t)sqlite3_column_bytes(s, 7));
+	if (!err) {
 		*out = (struct chunk_record){ .key = *key,
 					      .exported = number(s, 3),
 					      .size = number(s, 4),
-					      .seen_ns = number(s, 5) };
+					      .seen_ns = number(s, 5),
+					      .held = held };
 		snprintf(out->batch, sizeof(out->batch), "%s", text(s, 6));
 	}
 	sqlite3_reset(s);
-	return rc == SQLITE_DONE ? -ENOENT : ledger_error(l, rc);
+	return err;
+}
+
+static void bind_held(sqlite3_stmt *s, int at, const struct held *held)
+{
+	uint8_t bytes[MAX_HELD * HELD_LEN];
+
+	held_encode(held, bytes);
+	sqlite3_bind_blob(s, at, bytes, (int)(held->n * HELD_LEN), SQLITE_TRANSIENT);
 }
 
 int ledger_put_chunk(struct ledger *l, const struct chunk_record *chunk)
@@ -192,6 +205,7 @@ int ledger_put_chunk(struct ledger *l, const struct chunk_record *chunk)
 	sqlite3_stmt *s = bind(l, LEDGER_PUT_CHUNK, numbers, 6);
 
 	bind_text(s, 7, chunk->batch);
+	bind_held(s, 8, &chunk->held);
 	return finish(l, s);
 }
 

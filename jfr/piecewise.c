@@ -5,13 +5,18 @@
 #include <stdbool.h>
 #include <stdlib.h>
 
+#include "core/clock.h"
+#include "core/reader.h"
 #include "jfr/chunk.h"
 #include "jfr/jvms.h"
 #include "jfr/metadata.h"
 #include "jfr/names.h"
 #include "jfr/window.h"
+#include "jfr/wire.h"
 
-#define ENOUGH (-ECANCELED) /* the piece has its events */
+#define ENOUGH (-ECANCELED)  /* the piece has its events */
+#define CUT_HOLD_NS NS_PER_S /* events are at most so much out of order */
+#define SCOPE_TYPE "io.opentelemetry.context.Scope"
 
 struct piecewise {
 	struct jvms *jvms;
@@ -22,6 +27,10 @@ struct piecewise {
 	struct event_visitor inner, visitor;
 	uint64_t learned_to;	  /* settings and facts are known up to here */
 	uint64_t n_left, stop_at; /* events; where the last one ended, in the file */
+	bool has_scopes;	  /* its JVM can say which spans threads are in */
+	int64_t hold_from_ns;	  /* of the piece */
+	int64_t told_to_ns;	  /* events before this were told of by the pieces before */
+	struct held held;
 };
 
 static void *bind(void *ctx, struct metadata *m, const struct jfr_type *type)
@@ -47,6 +56,28 @@ static int visit(void *ctx, struct chunk *chunk, const struct event *e)
 		return err;
 	f->stop_at = e->at + e->size;
 	return ENOUGH;
+}
+
+/* When it was written. */
+static int64_t end_of(const struct moment *m)
+{
+	int64_t end;
+
+	if (m->duration_ns < 0)
+		return m->time_ns;
+	return __builtin_add_overflow(m->time_ns, m->duration_ns, &end) ? INT64_MAX : end;
+}
+
+/* May it be in a scope that has not ended? Threads of the JVM itself are in none. */
+static bool defers(void *ctx, struct moment *m)
+{
+	struct piecewise *f = (struct piecewise *)ctx;
+	const struct java_thread *thread;
+
+	if (!f->has_scopes || *m->span_id || end_of(m) < f->hold_from_ns)
+		return false;
+	thread = moment_thread(m);
+	return thread && thread->id && !held_add(&f->held, m->at - f->chunk->at);
 }
 
 struct piecewise *piecewise_new(struct jvms *jvms, struct window *w, const char *place, uint64_t at,
@@ -78,6 +109,7 @@ void piecewise_free(struct piecewise *f, bool is_read)
 	if (!f)
 		return;
 	event_types_free(f->types);
+	held_deinit(&f->held);
 	if (is_read && f->chunk && f->chunk->names)
 		jvm_keep(f->jvm, f->chunk);
 	chunk_free(f->chunk);
@@ -100,6 +132,13 @@ void piecewise_forget(struct piecewise *f)
 			names_forget(f->chunk->older[i]);
 }
 
+static int learn_from(struct piecewise *f, struct event_types *types, uint64_t to)
+{
+	/* Nobody is told of anything: spans need not be known. */
+	f->jvm->interpreter.is_waiting = false;
+	return chunk_walk(f->chunk, types, f->learned_to, to);
+}
+
 /* Only what the interpreter itself wants. */
 static int learn(struct piecewise *f, uint64_t to)
 {
@@ -112,7 +151,7 @@ static int learn(struct piecewise *f, uint64_t to)
 	types = event_types_new(f->chunk->metadata, &f->inner);
 	err = types ? f->inner.begin(f->inner.ctx, f->chunk) : -ENOMEM;
 	if (!err)
-		err = chunk_walk(f->chunk, types, f->learned_to, to);
+		err = learn_from(f, types, to);
 	event_types_free(types);
 	in->n_sinks = n_sinks;
 	/* What is damaged is found again when it is told of. */
@@ -189,20 +228,100 @@ static void tell_damages(struct piecewise *f, struct follow_result *result)
 	f->chunk->n_damages = 0;
 }
 
+/* One that was held: where it is nobody has changed anything since. */
+static int read_held(struct piecewise *f, uint64_t at, uint64_t to)
+{
+	struct event e = { .at = f->chunk->at + at };
+	uint64_t size, type;
+	int err = chunk_head(f->chunk, at, to, &size, &type);
+
+	if (err == -EBADMSG || (!err && size > WINDOW_MAX))
+		return chunk_note(f->chunk, at, at + 1, "an event that changed while it waited");
+	e.type = err ? NULL : event_types_find(f->types, type);
+	if (err || !e.type || !e.type->binding)
+		return err;
+	e.size = (uint32_t)size;
+	err = chunk_event_fields(f->chunk, &e);
+	if (!err)
+		err = f->inner.event(f->inner.ctx, f->chunk, &e);
+	return err == -EBADMSG ? chunk_note(f->chunk, at, at + size, "an event that is damaged")
+			       : err;
+}
+
+static int read_all(struct piecewise *f, const struct follow_piece *p)
+{
+	int err = 0;
+
+	for (size_t i = 0; p->held && i < p->held->n && !err; i++)
+		err = read_held(f, p->held->at[i], p->from);
+	if (!err)
+		err = chunk_walk(f->chunk, f->types, p->from, p->to);
+	return err == ENOUGH ? 0 : err;
+}
+
+/* Scopes of which something was told of without their span. */
+static uint64_t count_late(const struct piecewise *f)
+{
+	const struct spans *spans = &f->jvm->interpreter.spans;
+	uint64_t n = 0;
+
+	for (size_t i = 0; i < spans->n; i++)
+		n += spans->items[i].start_ns < f->told_to_ns;
+	return n;
+}
+
+/* A piece that ends early has no flush as its end: its newest event says when it was. */
+static void end_early(struct piecewise *f)
+{
+	const struct event_order *order = &f->jvm->interpreter.order;
+	int64_t newest = INT64_MIN + (int64_t)CUT_HOLD_NS;
+
+	for (size_t i = 0; i < order->n; i++)
+		if (order->items[i].time_ns > newest)
+			newest = order->items[i].time_ns;
+	f->hold_from_ns = newest - (int64_t)CUT_HOLD_NS;
+}
+
+static void finish(struct piecewise *f, struct follow_result *result)
+{
+	const struct chunk_header *h = &f->chunk->header;
+	int64_t end = h->start_ns + (int64_t)h->duration_ns;
+
+	result->n_late_scopes = count_late(f);
+	f->told_to_ns = f->hold_from_ns < end ? f->hold_from_ns : end;
+	held_sort(&f->held);
+	result->held = f->held;
+	f->held = (struct held){ 0 };
+}
+
 int piecewise_read(struct piecewise *f, const struct follow_piece *p, struct follow_result *result)
 {
+	struct interpreter *in = &f->jvm->interpreter;
 	int err = f->inner.begin(f->inner.ctx, f->chunk), end_err;
 
 	f->window->fd = p->fd;
 	f->n_left = p->max_events;
 	f->stop_at = f->chunk->at + p->to;
+	f->has_scopes = metadata_by_name(f->chunk->metadata, SCOPE_TYPE);
+	f->hold_from_ns = p->hold_from_ns;
+	f->held.n = 0;
+	in->defers = defers;
+	in->defers_ctx = f;
 	if (!err)
-		err = chunk_walk(f->chunk, f->types, p->from, p->to);
-	if (err == ENOUGH)
-		err = 0;
+		err = read_all(f, p);
+	if (!f->n_left)
+		end_early(f);
 	end_err = f->inner.end(f->inner.ctx, f->chunk, f->types);
+	in->defers = NULL;
 	event_types_reset(f->types);
 	*result = (struct follow_result){ .to = f->stop_at - f->chunk->at };
 	tell_damages(f, result);
-	return err ? err : end_err;
+	if (!err)
+		err = end_err;
+	if (!err)
+		finish(f, result);
+	/* Many JVMs are followed: none keeps what it needs for a piece only. */
+	event_order_deinit(&in->order);
+	spans_deinit(&in->spans);
+	return err;
 }

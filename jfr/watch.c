@@ -28,6 +28,8 @@ const struct watch_settings watch_settings_default = {
 	.look_ns = NS_PER_S,
 	.rotate_age_ns = 500 * MS,
 	.rotate_bytes = 64 << 20,
+	.hold_ns = 1500 * MS, /* events are to be there after 2 s */
+	.ask_ns = 2 * NS_PER_S,
 	.stale_ns = 60 * NS_PER_S,
 	.linger_ns = 2 * NS_PER_S,
 	.history_ns = 3600 * NS_PER_S,
@@ -83,7 +85,7 @@ void watch_free(struct watch *w)
 
 int watch_add_root(struct watch *w, const char *path)
 {
-	SCOPED(free) char *real = realpath(path, NULL);
+	SCOPED(free) char *real = discover_real_path(path);
 	int err;
 
 	if (!real)
@@ -134,6 +136,8 @@ static void on_found(void *ctx, const struct found *found)
 	}
 	if (!file)
 		return;
+	if (file->kind == FILE_NEW)
+		file->size = (uint64_t)st->st_size;
 	file->scan = w->scan;
 	/* Rows of files that are there are not forgotten. */
 	if (file->kind == FILE_DONE && file->is_recorded &&
@@ -145,7 +149,7 @@ static void on_found(void *ctx, const struct found *found)
 static void forget(struct watch *w, size_t index)
 {
 	struct file *file = w->files.items[index];
-	uint64_t read = file->tail.at;
+	uint64_t read = watch_read_to(file);
 	struct stat st;
 	int fd = discover_open(w->discover, file->root, file->path, &st);
 
@@ -154,8 +158,9 @@ static void forget(struct watch *w, size_t index)
 		return;
 	}
 	scoped_close(&fd);
-	if (file->tail.exported > CHUNK_HEADER_LEN)
-		read += file->tail.exported;
+	/* It came and went too fast, or might not be read. */
+	if (file->kind == FILE_NEW && file->size && watch_is_named_recording(file))
+		watch_lose(w, LOST_VANISHED, file->size);
 	/* Nobody knows what else there was of a chunk that was not finished. */
 	if (file->kind == FILE_RECORDING && file->start_ns && file->size > file->tail.at)
 		watch_lose(w, LOST_VANISHED, file->size > read ? file->size - read : 0);
@@ -280,7 +285,7 @@ static bool is_due(const struct watch *w, const struct file *file, uint64_t now)
 {
 	if (file->is_busy || file->retry_ns > now)
 		return false;
-	if (file->is_touched || file->kind == FILE_NEW)
+	if (file->is_touched || file->kind == FILE_NEW || watch_is_held_too_long(file, now))
 		return true;
 	return (file->kind == FILE_RECORDING || file->kind == FILE_PACKED) &&
 	       now - file->looked_ns >= w->settings.look_ns;

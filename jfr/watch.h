@@ -16,6 +16,7 @@
 #include <stdint.h>
 
 #include "jfr/discover.h"
+#include "jfr/held.h"
 #include "jfr/identity.h"
 #include "jfr/tail.h"
 
@@ -29,6 +30,8 @@ struct export_job {
 	const struct chunk_header *header;
 	uint64_t from, to;	 /* in the chunk */
 	bool is_whole;		 /* the header's offsets can be relied on */
+	const struct held *held; /* events before `from` that are exported now */
+	int64_t hold_from_ns;	 /* what was written from then on may be held; or NOT_HELD */
 	const char *root, *path; /* of the file, for labels and messages */
 	char name[BATCH_NAME_MAX];
 	void **state; /* of the exporter, for this chunk: NULL at first */
@@ -41,6 +44,9 @@ struct export_result {
 	uint64_t lost_at;
 	const char *what; /* ... and why: of the first of them, at lost_at in the file */
 	int file_err;	  /* the file, not the output, is why it ends here */
+	struct held
+		held; /* events before `to` that come with the next piece; the watch's to free */
+	uint64_t n_late_scopes; /* of whose events some were exported without their span */
 };
 
 struct watch_ops {
@@ -62,12 +68,14 @@ struct watch_settings {
 	uint64_t rescan_ns, look_ns;
 	uint64_t rotate_age_ns; /* a growing chunk is exported no more often */
 	uint64_t rotate_bytes;	/* or when so much of it waits */
-	uint64_t stale_ns;	/* without growth, and then with nobody who has it open */
-	uint64_t linger_ns;	/* a file that was read to its end is held for so long */
-	uint64_t history_ns;	/* before the first look at a directory; 0: nothing */
-	uint64_t remember_ns;	/* chunks and files that are gone */
-	uint64_t slice_ns;	/* between two commits */
-	const char *proc;	/* "/proc" */
+	uint64_t hold_ns;    /* events of growing chunks may wait until they are so old; 0: never */
+	uint64_t ask_ns;     /* between two looks at what all processes have open */
+	uint64_t stale_ns;   /* without growth, and then with nobody who has it open */
+	uint64_t linger_ns;  /* a file that was read to its end is held for so long */
+	uint64_t history_ns; /* before the first look at a directory; 0: nothing */
+	uint64_t remember_ns; /* chunks and files that are gone */
+	uint64_t slice_ns;    /* between two commits */
+	const char *proc;     /* "/proc" */
 };
 
 extern const struct watch_settings watch_settings_default;
@@ -87,12 +95,14 @@ struct watch_counts {
 	uint64_t n_files, n_growing, n_open, n_quarantined, n_foreign;
 	uint64_t n_batches, n_events, n_bytes; /* bytes of the files */
 	uint64_t n_duplicate_chunks, n_duplicate_bytes;
+	uint64_t n_late_scopes;
 	uint64_t n_historic; /* chunks before the history that is wanted */
 	uint64_t n_lost[N_LOST_REASONS], lost_bytes[N_LOST_REASONS];
 	uint64_t n_over_limit, n_unwatched, n_unreadable; /* files or directories; directories */
-	uint64_t lag_ns;     /* the largest of the pieces exported in the last round */
-	uint64_t n_failures; /* of the output or the ledger, in a row */
-	int err;	     /* the last one */
+	uint64_t lag_ns;	/* the largest of the pieces exported in the last round */
+	uint64_t n_failures;	/* of the output or the ledger, in a row */
+	int err;		/* the last one */
+	bool is_ledger_failing; /* it was the ledger's */
 };
 
 /* The ledger and the ops are borrowed. NULL: no memory. */

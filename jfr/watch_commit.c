@@ -61,7 +61,7 @@ static int put_source(struct watch *w, struct file *file, uint64_t offset, uint6
 int watch_put_file(struct watch *w, struct file *file)
 {
 	const struct tail *t = &file->tail;
-	uint64_t exported = t->at + (t->exported > CHUNK_HEADER_LEN ? t->exported : 0);
+	uint64_t exported = watch_read_to(file);
 	int err;
 
 	/* What has no header yet may become anything. */
@@ -82,9 +82,11 @@ static int put_pending(struct watch *w, const struct pending *p)
 {
 	struct chunk_record chunk = p->chunk;
 	const struct tail *t = &p->file->tail;
+	uint64_t read_to = p->result.held.n ? p->result.held.at[0] : p->result.to;
 	int err;
 
 	chunk.exported = p->result.to;
+	chunk.held = p->result.held;
 	chunk.seen_ns = watch_unix_now();
 	if (p->is_last && t->piece.is_whole && t->header.state == CHUNK_COMPLETE)
 		chunk.size = t->header.size;
@@ -94,7 +96,7 @@ static int put_pending(struct watch *w, const struct pending *p)
 	if (err || p->file->kind == FILE_PACKED)
 		return err;
 	return put_source(w, p->file, p->is_last ? t->piece.next : t->at,
-			  p->is_last ? t->piece.next : t->at + p->result.to);
+			  p->is_last ? t->piece.next : t->at + read_to);
 }
 
 static int put_losses(struct watch *w)
@@ -158,6 +160,7 @@ static void count_pending(struct watch *w, const struct pending *p)
 	w->counts.n_batches++;
 	w->counts.n_events += p->result.n_events;
 	w->counts.n_bytes += p->result.to - p->from;
+	w->counts.n_late_scopes += p->result.n_late_scopes;
 	if (lag > w->counts.lag_ns)
 		w->counts.lag_ns = lag;
 }
@@ -170,6 +173,7 @@ static void apply(struct watch *w, struct pending *p)
 	count_pending(w, p);
 	file->exported_ns = watch_now();
 	tail_took(&file->tail, p->result.to);
+	watch_note_held(file, &p->result.held);
 	file->is_touched = true;
 	if (p->result.lost) {
 		w->counts.n_lost[LOST_DAMAGED]++;
@@ -183,8 +187,10 @@ static void apply(struct watch *w, struct pending *p)
 
 static void drop_pending(struct watch *w)
 {
-	for (size_t i = 0; i < w->n_pending; i++)
+	for (size_t i = 0; i < w->n_pending; i++) {
 		w->pending[i].file->is_busy = false;
+		held_deinit(&w->pending[i].result.held);
+	}
 	w->n_pending = 0;
 }
 
@@ -192,8 +198,10 @@ static int deliver(struct watch *w)
 {
 	int err = w->n_pending ? w->ops->sync(w->ctx) : 0;
 
+	w->counts.is_ledger_failing &= !err;
 	if (!err && has_news(w)) {
 		err = put_all(w);
+		w->counts.is_ledger_failing = err;
 		if (err)
 			ledger_rollback(w->ledger);
 	}

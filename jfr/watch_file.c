@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* One file of a watch: looked at, unpacked, exported piece by piece. */
+/* One file of a watch: looked at, unpacked, and what becomes of it. */
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
@@ -14,12 +14,19 @@
 #include "jfr/unpack.h"
 #include "jfr/watch_inside.h"
 
+uint64_t watch_read_to(const struct file *file)
+{
+	const struct tail *t = &file->tail;
+
+	if (t->exported <= CHUNK_HEADER_LEN)
+		return t->at;
+	return t->at + (file->held_at ? file->held_at : t->exported);
+}
+
 static uint64_t left_of(const struct file *file)
 {
-	uint64_t read = file->tail.at;
+	uint64_t read = watch_read_to(file);
 
-	if (file->tail.exported > CHUNK_HEADER_LEN)
-		read += file->tail.exported;
 	return file->size > read ? file->size - read : 0;
 }
 
@@ -36,8 +43,8 @@ void watch_close(struct watch *w, struct file *file)
 	if (file->tail.fd >= 0)
 		w->n_open--;
 	tail_deinit(&file->tail);
-	scoped_close(&file->held);
-	file->held = -1;
+	scoped_close(&file->packed);
+	file->packed = -1;
 	unpack_free(file->unpack);
 	file->unpack = NULL;
 }
@@ -107,7 +114,7 @@ static int unpack(struct watch *w, struct file *file)
 	file->unpack = unpack_new(AT_FDCWD, path, 0, NULL);
 	if (!file->unpack)
 		return -EAGAIN;
-	file->held = TAKE_FD(file->tail.fd);
+	file->packed = TAKE_FD(file->tail.fd);
 	file->kind = FILE_PACKED;
 	if (!next_part(w, file)) {
 		w->n_open--;
@@ -116,7 +123,7 @@ static int unpack(struct watch *w, struct file *file)
 	return 1;
 }
 
-static bool is_named_recording(const struct file *file)
+bool watch_is_named_recording(const struct file *file)
 {
 	return strstr(path_basename(file->path), ".jfr");
 }
@@ -126,7 +133,7 @@ static void look_at_foreign(struct watch *w, struct file *file)
 {
 	int unpacked = unpack(w, file);
 
-	if (!unpacked && !is_named_recording(file))
+	if (!unpacked && !watch_is_named_recording(file))
 		pass_over(w, file);
 }
 
@@ -139,10 +146,11 @@ static void begin_anew(struct watch *w, struct file *file)
 	release_state(w, file, false);
 	watch_retire(w, file);
 	tail_init(&file->tail, file->tail.fd, 0);
+	file->held_at = file->flushed_ns = 0;
 	file->is_dirty = true;
 }
 
-static void give_up(struct watch *w, struct file *file)
+void watch_give_up(struct watch *w, struct file *file)
 {
 	watch_lose(w, LOST_UNREADABLE, left_of(file));
 	watch_quarantine(file, file->tail.what, file->tail.at);
@@ -164,150 +172,47 @@ static void reach_end(struct watch *w, struct file *file)
 	}
 }
 
-/* How far the chunk was exported, by this file or another. */
-static int ask_ledger(struct watch *w, struct tail *t, struct chunk_record *chunk)
-{
-	int err = ledger_find_chunk(w->ledger, &t->key, chunk);
-
-	if (err == -ENOENT) {
-		*chunk = (struct chunk_record){ .key = t->key, .exported = CHUNK_HEADER_LEN };
-		return 0;
-	}
-	if (err)
-		return err;
-	/* The same beginning, and another end: somebody has rewritten it. */
-	if (chunk->size && t->piece.is_last && t->piece.is_whole &&
-	    t->header.state == CHUNK_COMPLETE && chunk->size != t->header.size) {
-		t->key.fingerprint ^= identity_hash(&t->header.size, sizeof(t->header.size));
-		err = ledger_find_chunk(w->ledger, &t->key, chunk);
-		if (err == -ENOENT)
-			*chunk = (struct chunk_record){ .key = t->key,
-							.exported = CHUNK_HEADER_LEN };
-		return err == -ENOENT ? 0 : err;
-	}
-	return 0;
-}
-
 void watch_end_chunk(struct watch *w, struct file *file)
 {
 	release_state(w, file, true);
 	file->is_resumed = false;
+	file->held_at = file->flushed_ns = 0;
 	tail_next_chunk(&file->tail);
 	file->is_dirty = true;
 }
 
-/* Nothing of the piece is left to export: it was all there before, or has no events. */
-static void skip_piece(struct watch *w, struct file *file, uint64_t from)
+/* Does HotSpot before 14 write there? It has a mark beside a chunk's file until that is finished.
+ */
+static bool is_silent(const struct file *file)
 {
-	struct tail *t = &file->tail;
-	const struct piece *p = &t->piece;
+	const struct tail *t = &file->tail;
+	const char *extension = strrchr(path_basename(file->path), '.');
 
-	if (p->to > t->exported && from > t->exported && !file->is_resumed) {
-		uint64_t known = p->to < from ? p->to : from;
+	if (t->at)
+		return false;
+	if (!t->size)
+		return extension && !strcmp(extension, ".part");
+	return t->size > CHUNK_HEADER_LEN && chunk_header_is_silent(&t->header);
+}
 
-		w->counts.n_duplicate_bytes += known - t->exported;
-		w->counts.n_duplicate_chunks += p->is_last;
-	}
-	tail_took(t, p->to);
-	if (!p->is_last)
+/* Once: who waits for its events should know why. */
+static void say_silence(struct watch *w, const struct file *file)
+{
+	char name[512];
+
+	if (w->is_silence_said || !is_silent(file))
 		return;
-	if (p->lost) {
-		watch_lose(w, p->is_whole ? LOST_UNFLUSHED : LOST_DAMAGED, p->lost);
-		if (!p->is_whole)
-			watch_quarantine(file, t->what, t->at);
-	}
-	watch_end_chunk(w, file);
+	w->is_silence_said = true;
+	log_info("%s: its JVM is older than 14: nothing of a chunk can be read before it ends\n"
+		 "  it ends when it has its maxchunksize (12 MB), at each JFR.dump, and with the "
+		 "JVM",
+		 text_safe(file->path, name, sizeof(name)));
 }
 
-static int add_pending(struct watch *w, struct file *file, const struct chunk_record *chunk,
-		       const struct export_result *result, uint64_t from)
+static int wait_for_writer(struct watch *w, struct file *file)
 {
-	const struct piece *p = &file->tail.piece;
-
-	/* Room was made before it was exported. */
-	w->pending[w->n_pending++] = (struct pending){
-		.file = file,
-		.chunk = *chunk,
-		.result = *result,
-		.from = from,
-		.is_last = p->is_last && result->to >= p->to,
-	};
-	file->is_busy = true;
-	return 0;
-}
-
-static int export_piece(struct watch *w, struct file *file, struct chunk_record *chunk,
-			uint64_t from)
-{
-	struct tail *t = &file->tail;
-	struct export_result result = { .to = from };
-	struct export_job job = {
-		.fd = t->fd,
-		.at = t->at,
-		.header = &t->header,
-		.from = from,
-		.to = t->piece.to,
-		.is_whole = t->piece.is_whole,
-		.root = w->roots[file->root],
-		.path = file->path,
-		.state = &file->state,
-	};
-	int err;
-
-	batch_name(&t->key, from, job.name);
-	snprintf(chunk->batch, sizeof(chunk->batch), "%s", job.name);
-	err = w->ops->export_piece(w->ctx, &job, &result);
-	if (err)
-		return err;
-	if (result.file_err) {
-		t->what = "it cannot be read";
-		give_up(w, file);
-		return 0;
-	}
-	/* What goes on for ever without an event is passed over. */
-	if (result.to <= from)
-		result.to = t->piece.to;
-	return add_pending(w, file, chunk, &result, from);
-}
-
-/* A growing chunk waits until it is worth a batch. */
-static bool is_due(const struct watch *w, const struct file *file)
-{
-	const struct piece *p = &file->tail.piece;
-
-	return p->is_last || p->to - p->from >= w->settings.rotate_bytes ||
-	       watch_now() - file->exported_ns >= w->settings.rotate_age_ns;
-}
-
-static int take_piece(struct watch *w, struct file *file)
-{
-	struct tail *t = &file->tail;
-	struct chunk_record chunk;
-	uint64_t from;
-	int err;
-
-	/* Looked at again in the next round. */
-	file->is_touched = true;
-	if (!is_due(w, file))
-		return 0;
-	w->has_more = true;
-	err = ask_ledger(w, t, &chunk);
-	if (err)
-		return err;
-	from = chunk.exported > t->exported ? chunk.exported : t->exported;
-	if (from >= t->piece.to) {
-		skip_piece(w, file, from);
-		return 0;
-	}
-	/* Another file has the same chunk: one after the other. */
-	if (watch_is_pending(w, &t->key))
-		return 0;
-	if (from > t->exported && !file->is_resumed)
-		w->counts.n_duplicate_bytes += from - t->exported;
-	tail_took(t, from);
-	if (ARRAY_RESERVE(w->pending, w->pending_cap, w->n_pending))
-		return -ENOMEM;
-	return export_piece(w, file, &chunk, from);
+	say_silence(w, file);
+	return watch_is_held_too_long(file, watch_now()) ? watch_release_held(w, file) : 0;
 }
 
 int watch_visit(struct watch *w, struct file *file)
@@ -331,9 +236,9 @@ int watch_visit(struct watch *w, struct file *file)
 	}
 	switch (phase) {
 	case TAIL_WAITS:
-		break;
+		return wait_for_writer(w, file);
 	case TAIL_HAS_PIECE:
-		return take_piece(w, file);
+		return watch_take_piece(w, file);
 	case TAIL_AT_END:
 		reach_end(w, file);
 		break;
@@ -345,7 +250,7 @@ int watch_visit(struct watch *w, struct file *file)
 		look_at_foreign(w, file);
 		break;
 	case TAIL_FAILED:
-		give_up(w, file);
+		watch_give_up(w, file);
 		break;
 	}
 	return 0;

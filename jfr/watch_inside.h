@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * What the parts of a watch share: rounds (watch.c), files (watch_open.c, watch_file.c,
- * watch_history.c), what waits to be committed (watch_commit.c), and writers that died
- * (watch_stale.c).
+ * watch_history.c), pieces of their chunks (watch_piece.c), what waits to be committed
+ * (watch_commit.c) or for the next piece (watch_hold.c), and writers that died (watch_stale.c).
  */
 #ifndef JFR_WATCH_INSIDE_H
 #define JFR_WATCH_INSIDE_H
@@ -11,7 +11,7 @@
 #include "jfr/ledger.h"
 #include "jfr/watch.h"
 
-/* A batch that was exported, and is not committed. */
+/* A batch that was exported, and is not committed. What is held is the result's. */
 struct pending {
 	struct file *file;
 	struct chunk_record chunk;
@@ -36,7 +36,7 @@ struct watch {
 	size_t n_pending, pending_cap;
 	unsigned int scan;
 	uint64_t scanned_ns, asked_ns, pruned_ns, retry_ns, backoff_ns;
-	bool wants_scan, has_more, is_first;
+	bool wants_scan, has_more, is_silence_said;
 	uint64_t lost_n[N_LOST_REASONS], lost_bytes[N_LOST_REASONS]; /* not in the ledger yet */
 };
 
@@ -50,14 +50,22 @@ void watch_close(struct watch *w, struct file *file);
 void watch_retire(struct watch *w, struct file *file);
 /* Everything of it was read: nothing is held any more. */
 void watch_finish(struct watch *w, struct file *file);
+bool watch_is_named_recording(const struct file *file);
 /* Something of it is damaged, and said once. */
 void watch_quarantine(struct file *file, const char *what, uint64_t at);
+/* It cannot be read any further, as its tail says. */
+void watch_give_up(struct watch *w, struct file *file);
 /* Its chunk is over. */
 void watch_end_chunk(struct watch *w, struct file *file);
 /* Before the history that is wanted: passes over what is older. */
 int watch_skip_history(struct watch *w, struct file *file);
+/* Up to where it was exported, in the file; before that nothing waits either. */
+uint64_t watch_read_to(const struct file *file);
 /* Looks at a file and exports the piece it has, if there is one. 0, or what the output said. */
 int watch_visit(struct watch *w, struct file *file);
+/* Exports what is left of its piece, or what waited too long for the next one: the same. */
+int watch_take_piece(struct watch *w, struct file *file);
+int watch_release_held(struct watch *w, struct file *file);
 
 void watch_lose(struct watch *w, enum lost_reason reason, uint64_t bytes);
 /* Delivers and writes down what is pending. */
@@ -65,6 +73,12 @@ int watch_commit(struct watch *w);
 int watch_put_file(struct watch *w, struct file *file);
 /* Is a batch of this chunk waiting? */
 bool watch_is_pending(const struct watch *w, const struct chunk_key *key);
+
+/* Events of the piece that were written from then on may wait for the next one; NOT_HELD: none. */
+int64_t watch_hold_from(const struct watch *w, const struct file *file);
+/* Do events wait that should not wait any longer? */
+bool watch_is_held_too_long(const struct file *file, uint64_t now);
+void watch_note_held(struct file *file, const struct held *held);
 
 /* Settles the files whose writers died. */
 void watch_settle_stale(struct watch *w);

@@ -7,8 +7,7 @@
 #include "jfr/openers.h"
 #include "jfr/watch_inside.h"
 
-#define ASK_NS (2 * UINT64_C(1000000000)) /* all processes are looked at */
-#define UNSEEN_TIMES 10			  /* as long where not all processes may be seen */
+#define UNSEEN_TIMES 10 /* as long where not all processes may be seen */
 
 static uint64_t patience(const struct watch *w, const struct file *file)
 {
@@ -53,7 +52,7 @@ void watch_settle_stale(struct watch *w)
 	uint64_t now = watch_now();
 	int saw_all;
 
-	if (now - w->asked_ns < ASK_NS)
+	if (now - w->asked_ns < w->settings.ask_ns)
 		return;
 	for (size_t i = 0; i < w->files.n; i++) {
 		struct file *f = w->files.items[i];

@@ -44,9 +44,8 @@ static void weigh_execution(struct moment *m, const struct settings *s)
 	bool is_default = false;
 
 	if (s->is_async_profiler) {
-		const char *state = moment_state(m);
-
-		is_default = !*state || !strcmp(state, "DEFAULT");
+		moment_name(m);
+		is_default = !*m->state || !strcmp(m->state, "DEFAULT");
 	}
 	if (!s->is_async_profiler)
 		worth(m, s->has_cpu_time ? COLUMN_CPU_EXEC : COLUMN_CPU,

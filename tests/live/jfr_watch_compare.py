@@ -3,6 +3,7 @@
 """What weft jfr --watch wrote of a JVM, beside the lines of the finished file.
 
 	jfr_watch_compare.py same DIR LINES	the same events, each once, with the same content
+	jfr_watch_compare.py spans DIR LINES	events have the spans they were in, but for those of long scopes
 	jfr_watch_compare.py lag DIR		how long after their end events were there, in seconds; the last is the 99th percentile
 """
 import collections
@@ -26,7 +27,7 @@ def read(path):
 
 def same(directory, path):
     got = [e for name in glob.glob(directory + "/*.json") for e in read(name)]
-    want = read(path)
+    want = [e for e in read(path) if e["profileType"] != "span"]
     ids, wanted = collections.Counter(e["recordId"] for e in got), collections.Counter(e["recordId"] for e in want)
     different = collections.Counter(map(content, got)) - collections.Counter(map(content, want))
     print("# %d events followed, %d in the file" % (len(got), len(want)))
@@ -35,6 +36,18 @@ def same(directory, path):
     for text in list(different)[:5]:
         print("# " + text[:300])
     return ids != wanted or bool(different) or not want
+
+
+def spans(directory, path):
+    whole = read(path)
+    lengths = {e["spanId"]: e["durationNs"] / 1e9 for e in whole if e["eventType"].endswith(".Scope")}
+    got = {e["recordId"]: e.get("spanId") for name in glob.glob(directory + "/*.json") for e in read(name)}
+    inside = [e for e in whole if "spanId" in e and e["recordId"] in got]
+    without = [e for e in inside if got[e["recordId"]] != e["spanId"]]
+    short = [e for e in without if lengths[e["spanId"]] < 0.2]
+    print("%d events in %d scopes, the longest %.2f s: %d without their span, %d of these in scopes shorter than 0.2 s" %
+          (len(inside), len(lengths), max(lengths.values()), len(without), len(short)))
+    return not inside or len(without) * 100 > len(inside)
 
 
 def lag(directory):
@@ -51,4 +64,4 @@ def lag(directory):
     return False
 
 
-sys.exit({"same": same, "lag": lag}[sys.argv[1]](*sys.argv[2:]))
+sys.exit({"same": same, "spans": spans, "lag": lag}[sys.argv[1]](*sys.argv[2:]))

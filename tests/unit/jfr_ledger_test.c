@@ -192,8 +192,61 @@ static void one_of_a_newer_weft_is_refused(void **state)
 
 	(void)state;
 	ledger_close(open_ledger());
-	change("PRAGMA user_version = 2");
+	change("PRAGMA user_version = 3");
 	assert_int_equal(ledger_open("ledger", &l), -ENOTSUP);
+}
+
+static void one_of_an_older_weft_goes_on(void **state)
+{
+	struct chunk_record c;
+	struct ledger *l = open_ledger();
+
+	(void)state;
+	assert_int_equal(ledger_put_chunk(l, &chunk), 0);
+	ledger_close(l);
+	change("ALTER TABLE chunk DROP COLUMN held; PRAGMA user_version = 1");
+	for (int i = 0; i < 2; i++) {
+		l = open_ledger();
+		assert_int_equal(ledger_find_chunk(l, &chunk.key, &c), 0);
+		assert_int_equal(c.exported, chunk.exported);
+		assert_int_equal(c.held.n, 0);
+		ledger_close(l);
+	}
+}
+
+static void what_is_held_is_there_after_it_was_closed(void **state)
+{
+	uint64_t at[] = { 68, 5000, UINT64_C(1) << 40 };
+	struct chunk_record c = chunk;
+	struct ledger *l = open_ledger();
+
+	(void)state;
+	c.held = (struct held){ .at = at, .n = 3 };
+	assert_int_equal(ledger_put_chunk(l, &c), 0);
+	ledger_close(l);
+	l = open_ledger();
+	assert_int_equal(ledger_find_chunk(l, &chunk.key, &c), 0);
+	assert_int_equal(c.held.n, 3);
+	assert_memory_equal(c.held.at, at, sizeof(at));
+	held_deinit(&c.held);
+	assert_int_equal(ledger_put_chunk(l, &chunk), 0);
+	assert_int_equal(ledger_find_chunk(l, &chunk.key, &c), 0);
+	assert_int_equal(c.held.n, 0);
+	ledger_close(l);
+}
+
+static void held_bytes_that_are_none_are_damage(void **state)
+{
+	struct chunk_record c;
+	struct ledger *l = open_ledger();
+
+	(void)state;
+	assert_int_equal(ledger_put_chunk(l, &chunk), 0);
+	ledger_close(l);
+	change("UPDATE chunk SET held = 'odd'");
+	l = open_ledger();
+	assert_int_equal(ledger_find_chunk(l, &chunk.key, &c), -EBADMSG);
+	ledger_close(l);
 }
 
 static void a_missing_table_is_damage(void **state)
@@ -220,7 +273,7 @@ static void survives_damage(void **state)
 	len = read_file("ledger", good, sizeof(good));
 	assert_in_range(len, 8192, sizeof(good) - 1);
 	for (size_t at = 0; at < len; at += at < 100 ? 3 : 509) {
-		struct chunk_record c;
+		struct chunk_record c = { 0 };
 		struct source_record s;
 
 		memcpy(bad, good, len);
@@ -231,6 +284,7 @@ static void survives_damage(void **state)
 		if (ledger_open("ledger", &l))
 			continue;
 		ledger_find_chunk(l, &chunk.key, &c);
+		held_deinit(&c.held);
 		ledger_find_source(l, &source.id, &s);
 		ledger_put_chunk(l, &chunk);
 		ledger_prune(l, 100, 1);
@@ -394,6 +448,9 @@ int main(void)
 		IN_OWN_FOLDER(what_is_no_ledger_stays_as_it_is),
 		IN_OWN_FOLDER(another_programs_database_stays_as_it_is),
 		IN_OWN_FOLDER(one_of_a_newer_weft_is_refused),
+		IN_OWN_FOLDER(one_of_an_older_weft_goes_on),
+		IN_OWN_FOLDER(what_is_held_is_there_after_it_was_closed),
+		IN_OWN_FOLDER(held_bytes_that_are_none_are_damage),
 		IN_OWN_FOLDER(a_missing_table_is_damage),
 		IN_OWN_FOLDER(survives_damage),
 		IN_OWN_FOLDER(a_killed_one_has_all_that_was_committed),

@@ -110,7 +110,7 @@ static inline struct watch_settings quick(void)
 {
 	struct watch_settings s = watch_settings_default;
 
-	s.look_ns = s.linger_ns = 20 * MS_NS;
+	s.look_ns = s.linger_ns = s.ask_ns = 20 * MS_NS;
 	s.rotate_age_ns = 0;
 	s.rescan_ns = 200 * MS_NS;
 	s.stale_ns = 3600 * UINT64_C(1000) * MS_NS;

@@ -1,0 +1,271 @@
+// SPDX-License-Identifier: Apache-2.0
+/* Events that wait for what their JVM writes later: each comes once, and soon enough. */
+#include "tests/unit/jfr_watch_room.h"
+
+#include "jfr/watch_inside.h"
+
+/* Of what may be held, the last events of a piece. */
+static unsigned int n_held_back;
+static bool is_paused;	     /* the output takes what it holds, and then nothing */
+static int64_t hold_from_ns; /* of the last piece */
+
+static int export_holding(void *ctx, const struct export_job *job, struct export_result *result)
+{
+	uint64_t n = (job->to - job->from) / TOY_EVENT, n_told = n;
+	char path[256];
+	FILE *out;
+
+	(void)ctx;
+	if (output_err)
+		return output_err;
+	hold_from_ns = job->hold_from_ns;
+	if (job->hold_from_ns != NOT_HELD)
+		n_told = n > n_held_back ? n - n_held_back : 0;
+	out = fopen("out/.new", "w");
+	for (size_t i = 0; i < job->held->n + n_told; i++) {
+		uint64_t at = i < job->held->n ? job->held->at[i]
+					       : job->from + (i - job->held->n) * TOY_EVENT;
+		uint8_t bytes[TOY_EVENT];
+
+		if (pread(job->fd, bytes, sizeof(bytes), (off_t)(job->at + at)) != TOY_EVENT)
+			abort();
+		fwrite(bytes, 1, sizeof(bytes), out);
+		result->n_events++;
+	}
+	fclose(out);
+	for (uint64_t i = n_told; i < n; i++)
+		if (held_add(&result->held, job->from + i * TOY_EVENT))
+			abort();
+	snprintf(path, sizeof(path), "out/%s", job->name);
+	rename("out/.new", path);
+	result->to = job->to;
+	return 0;
+}
+
+static int sync_unless_paused(void *ctx)
+{
+	(void)ctx;
+	return is_paused ? -ENOSPC : 0;
+}
+
+static const struct watch_ops holding_ops = {
+	.export_piece = export_holding,
+	.sync = sync_unless_paused,
+	.release = release_nothing,
+	.is_stopped = never,
+};
+
+static struct session begin_holding(void)
+{
+	struct watch_settings settings = quick();
+	struct session s = { 0 };
+
+	n_held_back = 3;
+	is_paused = false;
+	if (ledger_open("ledger", &s.ledger))
+		abort();
+	s.w = watch_new(&settings, s.ledger, &holding_ops, NULL);
+	if (!s.w || watch_add_root(s.w, "in") || watch_start(s.w))
+		abort();
+	return s;
+}
+
+static int64_t now_ns(void)
+{
+	return (int64_t)time(NULL) * 1000 * (int64_t)MS_NS;
+}
+
+/* So many events, flushed so long ago. */
+static void flush_at(int fd, unsigned int n, int64_t time_ns)
+{
+	struct toy_header h = toy_live(start, n);
+
+	h.duration_ns = (uint64_t)time_ns - start;
+	toy_write_events(fd, 0, start, 0, n);
+	toy_write_head(fd, 0, &h);
+}
+
+static void flush(int fd, unsigned int n)
+{
+	flush_at(fd, n, now_ns());
+}
+
+static void what_is_held_comes_with_the_next_flush(void **state)
+{
+	int fd = toy_open("in/a");
+	struct session s;
+
+	(void)state;
+	flush(fd, 20);
+	s = begin_holding();
+	run(&s);
+	assert_exported(start, 0, 17);
+	flush(fd, 40);
+	run(&s);
+	assert_exported(start, 0, 37);
+	toy_write_chunk(fd, 0, start, 50);
+	run(&s);
+	assert_exported(start, 0, 50);
+	end(&s);
+	close(fd);
+}
+
+static void without_another_flush_it_comes_all_the_same(void **state)
+{
+	int fd = toy_open("in/a");
+	struct session s;
+
+	(void)state;
+	flush(fd, 20);
+	s = begin_holding();
+	run(&s);
+	assert_exported(start, 0, 17);
+	for (int i = 0; i < 100 && watch_counts(s.w)->n_events < 20; i++)
+		watch_round(s.w, 50);
+	assert_exported(start, 0, 20);
+	/* And is over then. */
+	flush(fd, 30);
+	run(&s);
+	assert_exported(start, 0, 27);
+	toy_write_chunk(fd, 0, start, 30);
+	run(&s);
+	assert_exported(start, 0, 30);
+	end(&s);
+	close(fd);
+}
+
+static void a_weft_that_begins_anew_knows_what_was_held(void **state)
+{
+	int fd = toy_open("in/a");
+
+	(void)state;
+	for (unsigned int n = 10; n <= 60; n += 10) {
+		struct session s;
+
+		flush(fd, n);
+		s = begin_holding();
+		for (int i = 0; i < 5; i++)
+			watch_round(s.w, 10);
+		end(&s);
+	}
+	toy_write_chunk(fd, 0, start, 60);
+	close(fd);
+	for (int i = 0; i < 2; i++) {
+		struct session s = begin_holding();
+
+		run(&s);
+		end(&s);
+		assert_exported(start, 0, 60);
+	}
+}
+
+/* Whatever came between the output and the ledger, the same event has no two names. */
+static void what_was_written_and_not_noted_is_written_again_over_it(void **state)
+{
+	int fd = toy_open("in/a");
+	struct session s;
+
+	(void)state;
+	for (int flushes = 0; flushes < 2; flushes++) {
+		assert_int_equal(system("rm -rf out/* ledger*"), 0);
+		assert_int_equal(ftruncate(fd, 0), 0);
+		flush(fd, 20);
+		s = begin_holding();
+		run(&s);
+		is_paused = true;
+		/* What was held is written, by itself or with more. */
+		if (flushes)
+			flush(fd, 40);
+		for (int i = 0; i < 100 && !watch_counts(s.w)->n_failures; i++)
+			watch_round(s.w, 50);
+		assert_int_equal(watch_counts(s.w)->err, -ENOSPC);
+		end(&s);
+		toy_write_chunk(fd, 0, start, 60);
+		s = begin_holding();
+		run(&s);
+		end(&s);
+		assert_exported(start, 0, 60);
+	}
+	close(fd);
+}
+
+static void a_copy_of_the_chunk_has_what_was_held_too(void **state)
+{
+	int fd = toy_open("in/live");
+	struct session s;
+
+	(void)state;
+	flush(fd, 20);
+	s = begin_holding();
+	run(&s);
+	end(&s);
+	unlink("in/live");
+	close(fd);
+	write_chunk("in/dump.jfr", start, 50);
+	s = begin_holding();
+	run(&s);
+	end(&s);
+	assert_exported(start, 0, 50);
+}
+
+static void what_was_held_and_is_gone_is_counted(void **state)
+{
+	int fd = toy_open("in/a");
+	struct session s;
+
+	(void)state;
+	flush(fd, 20);
+	s = begin_holding();
+	run(&s);
+	end(&s);
+	unlink("in/a");
+	close(fd);
+	s = begin_holding();
+	run(&s);
+	assert_int_equal(watch_counts(s.w)->n_lost[LOST_VANISHED], 1);
+	assert_int_equal(watch_counts(s.w)->lost_bytes[LOST_VANISHED], 3 * TOY_EVENT);
+	end(&s);
+	assert_exported(start, 0, 17);
+}
+
+/* What is held comes a flush later: it must not be older than 1.5 s by then. */
+static void how_long_events_wait_depends_on_how_often_their_jvm_flushes(void **state)
+{
+	static const int64_t flush_ms[] = { 1000, 200, 5000 };
+	struct session s;
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(flush_ms) / sizeof(*flush_ms); i++) {
+		int64_t age = (1500 - flush_ms[i]) * (int64_t)MS_NS, before;
+		int64_t now = now_ns();
+		int fd = toy_open("in/a");
+
+		assert_int_equal(system("rm -rf out/* ledger*"), 0);
+		flush_at(fd, 20, now - flush_ms[i] * (int64_t)MS_NS);
+		s = begin_holding();
+		run(&s);
+		before = (int64_t)watch_unix_now();
+		flush_at(fd, 40, now);
+		run(&s);
+		assert_true(hold_from_ns >= before - age);
+		assert_true(hold_from_ns <= (int64_t)watch_unix_now() - age);
+		end(&s);
+		close(fd);
+		unlink("in/a");
+	}
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		OWN_DIR(what_is_held_comes_with_the_next_flush),
+		OWN_DIR(without_another_flush_it_comes_all_the_same),
+		OWN_DIR(a_weft_that_begins_anew_knows_what_was_held),
+		OWN_DIR(what_was_written_and_not_noted_is_written_again_over_it),
+		OWN_DIR(a_copy_of_the_chunk_has_what_was_held_too),
+		OWN_DIR(what_was_held_and_is_gone_is_counted),
+		OWN_DIR(how_long_events_wait_depends_on_how_often_their_jvm_flushes),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
