@@ -11,6 +11,7 @@
 #include "cmd/jfr_paths.h"
 #include "cmd/jfr_time.h"
 #include "cmd/jfr_watch.h"
+#include "cmd/jfr_watch_options.h"
 #include "cmd/jfr_workers.h"
 #include "cmd/output.h"
 #include "cmd/show.h"
@@ -26,6 +27,7 @@
 #include "jfr/event_line.h"
 #include "jfr/samples.h"
 #include "jfr/unpack.h"
+#include "jfr/workload.h"
 
 /* What the options ask for. */
 struct plan {
@@ -76,6 +78,8 @@ static int check_options(struct jfr_run *run)
 		return usage("no group or type of events is called", wrong);
 	run->interpreter.events = opt->events;
 	run->interpreter.thread = opt->thread;
+	if (opt->path_template && workload_template_error(opt->path_template))
+		return usage("--path-template:", workload_template_error(opt->path_template));
 	return check_times(run);
 }
 
@@ -295,7 +299,9 @@ static int jfr_run(const struct options *opt)
 
 	if (opt->watch)
 		return jfr_watch(opt);
-	status = check_options(&run);
+	status = jfr_watch_refuse_options(opt);
+	if (!status)
+		status = check_options(&run);
 	if (!status)
 		status = plan_output(&plan, opt);
 	if (status)

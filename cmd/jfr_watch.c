@@ -5,13 +5,13 @@
 #include <inttypes.h>
 #include <signal.h>
 #include <string.h>
-#include <sys/resource.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "cmd/interrupt.h"
-#include "cmd/jfr_export.h"
 #include "cmd/jfr_ledger_path.h"
 #include "cmd/jfr_retention.h"
+#include "cmd/jfr_watch_options.h"
 #include "cmd/jfr_watch_text.h"
 #include "cmd/status.h"
 #include "cmd/verb.h"
@@ -20,7 +20,6 @@
 #include "core/options.h"
 #include "core/scoped.h"
 #include "core/text.h"
-#include "jfr/event_row.h"
 #include "jfr/ledger.h"
 #include "jfr/watch.h"
 
@@ -28,7 +27,6 @@
 #define SAY_NS NS_PER_S
 #define METRICS_NS (60 * NS_PER_S)
 #define RETENTION_NS (10 * NS_PER_S)
-#define OTHER_FDS 640 /* that are no recordings: mostly batches that wait for the disk */
 #define LINE_MAX_LEN 1024
 
 SCOPED_DEFINE(struct ledger, ledger_close)
@@ -40,98 +38,12 @@ struct session {
 	const struct options *opt;
 	struct watch *watch;
 	uint64_t begin_ns, said_ns, metrics_ns, tidied_ns;
-	bool is_terminal;
+	bool is_terminal, is_failing;
 };
 
 static bool is_stopped(void)
 {
 	return interrupt_count() > 0;
-}
-
-static int usage(const char *why)
-{
-	log_error("jfr: %s\n  see: weft help jfr", why);
-	return EXIT_USAGE;
-}
-
-static int read_formats(const char *formats, struct jfr_export_settings *s)
-{
-	if (!formats || !strcmp(formats, "json"))
-		s->lines = true;
-	else if (!strcmp(formats, "pprof"))
-		s->profiles = true;
-	else if (!strcmp(formats, "json,pprof") || !strcmp(formats, "pprof,json"))
-		s->lines = s->profiles = true;
-	else
-		return -EINVAL;
-	return s->profiles && !strcmp(s->output, "-") ? -EINVAL : 0;
-}
-
-static int read_export(const struct options *opt, struct jfr_export_settings *s)
-{
-	char wrong[64], why[128];
-
-	*s = (struct jfr_export_settings){ .output = opt->output,
-					   .groups = UINT32_MAX,
-					   .events = opt->events,
-					   .shows_secrets = opt->show_secrets,
-					   .keeps_hidden = opt->hidden_frames,
-					   .thread = opt->thread,
-					   .batch_len = opt->rotate_size,
-					   .is_stopped = is_stopped };
-	if (!opt->output)
-		return usage("--watch needs a place to write to: -o DIR, or -o - for lines on "
-			     "stdout");
-	if (read_formats(opt->format, s))
-		return usage("--watch writes --format json, pprof or json,pprof; stdout takes json "
-			     "only");
-	if (opt->events && !event_groups_parse(opt->events, &s->groups, wrong, sizeof(wrong))) {
-		snprintf(why, sizeof(why), "no group or type of events is called %s", wrong);
-		return usage(why);
-	}
-	if (opt->from || opt->to || opt->check || opt->json)
-		return usage("--from, --to, --check and --json are not for --watch");
-	return EXIT_OK;
-}
-
-/* As many as we may have. */
-static size_t max_open(void)
-{
-	struct rlimit limit;
-
-	if (getrlimit(RLIMIT_NOFILE, &limit) < 0)
-		return OTHER_FDS;
-	limit.rlim_cur = limit.rlim_max;
-	setrlimit(RLIMIT_NOFILE, &limit);
-	getrlimit(RLIMIT_NOFILE, &limit);
-	if (limit.rlim_cur <= 2 * OTHER_FDS)
-		return limit.rlim_cur / 2;
-	limit.rlim_cur -= OTHER_FDS;
-	return limit.rlim_cur < watch_settings_default.max_open ? limit.rlim_cur
-								: watch_settings_default.max_open;
-}
-
-static int read_watch(const struct options *opt, struct watch_settings *s)
-{
-	*s = watch_settings_default;
-	s->max_open = max_open();
-	if (opt->stale_ns)
-		s->stale_ns = opt->stale_ns;
-	if (opt->rotate_age_ns)
-		s->rotate_age_ns = opt->rotate_age_ns;
-	else if (!strcmp(opt->output, "-"))
-		s->rotate_age_ns = 0;
-	if (opt->rotate_size)
-		s->rotate_bytes = opt->rotate_size;
-	if (!opt->history)
-		return EXIT_OK;
-	if (!strcmp(opt->history, "all"))
-		s->history_ns = HISTORY_ALL;
-	else if (!strcmp(opt->history, "none"))
-		s->history_ns = 0;
-	else if (parse_duration(opt->history, &s->history_ns))
-		return usage("--history is all, none or a time (1h)");
-	return EXIT_OK;
 }
 
 /* Before a ledger is made for them. */
@@ -197,6 +109,43 @@ static void say(struct session *s, uint64_t now)
 		watch_status_line(watch_counts(s->watch), now - s->begin_ns, line, sizeof(line)));
 }
 
+static const char *remedy(int err)
+{
+	switch (err) {
+	case -ENOSPC:
+	case -EDQUOT:
+		return "make room there";
+	case -EROFS:
+	case -EACCES:
+	case -EPERM:
+		return "make it writable";
+	default:
+		return "see to its disk";
+	}
+}
+
+/* The first time that something takes nothing, and when it does again. */
+static void say_failure(struct session *s)
+{
+	const struct watch_counts *c = watch_counts(s->watch);
+	const char *output = strcmp(s->opt->output, "-") ? s->opt->output : "stdout";
+	char name[512];
+
+	if (s->is_failing == (c->n_failures > 0) || is_stopped())
+		return;
+	s->is_failing = c->n_failures > 0;
+	if (s->is_terminal)
+		status_show("");
+	if (!s->is_failing)
+		log_info("it can be written again, and goes on");
+	else
+		log_error(
+			"cannot write to %s: %s\n  nothing is lost yet: recordings are held open, "
+			"and it is tried again; %s",
+			c->is_ledger_failing ? "the ledger" : text_safe(output, name, sizeof(name)),
+			strerror(-c->err), remedy(c->err));
+}
+
 static void tidy_up(struct session *s, uint64_t now)
 {
 	const struct options *opt = s->opt;
@@ -219,8 +168,11 @@ static int end(const struct session *s, int err)
 		log_error("nobody reads stdout any more");
 	else if (err == -EBADMSG)
 		log_error("the ledger is damaged; what was written stays as it is");
+	else if (err == -ENOMEM)
+		log_error("out of memory");
 	else
-		log_error("%s", strerror(-err));
+		log_error("cannot write to the ledger: %s\n  %s, or choose another: --ledger FILE",
+			  strerror(-err), remedy(err));
 	return EXIT_FAILED;
 }
 
@@ -246,6 +198,7 @@ static int watch(const struct options *opt, struct watch *w)
 	       (!opt->duration_ns || now - s.begin_ns < opt->duration_ns)) {
 		err = watch_round(w, ROUND_MS);
 		now = clock_ns(CLOCK_MONOTONIC);
+		say_failure(&s);
 		say(&s, now);
 		tidy_up(&s, now);
 	}
@@ -257,20 +210,16 @@ int jfr_watch(const struct options *opt)
 	SCOPED(jfr_export_free) struct jfr_export *e = NULL;
 	SCOPED(ledger_close) struct ledger *ledger = NULL;
 	SCOPED(watch_free) struct watch *w = NULL;
-	struct jfr_export_settings exports;
-	struct watch_settings settings;
-	int status = read_export(opt, &exports);
+	struct jfr_watch_plan plan;
+	int status = jfr_watch_plan(opt, is_stopped, &plan);
 
-	if (!status)
-		status = read_watch(opt, &settings);
 	if (!status)
 		status = check_roots(&opt->files);
 	if (status)
 		return status;
-	exports.batch_len = settings.rotate_bytes;
 	ledger = jfr_ledger_open(opt);
-	e = ledger ? jfr_export_new(&exports) : NULL;
-	w = e ? watch_new(&settings, ledger, &jfr_export_ops, e) : NULL;
+	e = ledger ? jfr_export_new(&plan.exports) : NULL;
+	w = e ? watch_new(&plan.watch, ledger, &jfr_export_ops, e) : NULL;
 	if (!w)
 		return EXIT_FAILED;
 	status = add_roots(w, &opt->files);

@@ -13,6 +13,7 @@ import collections
 import json
 import os
 import random
+import re
 import signal
 import sqlite3
 import struct
@@ -26,6 +27,7 @@ START = 32  # of the start time in a header
 STATE = 64
 N_DIRS = 7
 SECONDS = 1_000_000_000
+ID = re.compile(b'"recordId":"([0-9a-f]+)"')
 
 
 class Original:
@@ -142,13 +144,12 @@ class Weft:
             self.out.flush()
 
     def finish(self, files):
-        """Until nothing comes any more."""
-        before, quiet = -1, 0
-        while quiet < 4:
-            time.sleep(1)
-            now = sum(e.stat().st_size for e in os.scandir("out")) if not self.out else os.path.getsize("out.json")
-            quiet = quiet + 1 if now == before else 0
-            before = now
+        """Until nothing is held any more."""
+        try_s, quiet = time.monotonic(), 0
+        while quiet < 3 and time.monotonic() - try_s < 120:
+            self.await_round()
+            last = open("weft.err", "rb").read().rpartition(b" growing=")[2]
+            quiet = quiet + 1 if last.startswith(b"0 ") else 0
         self.process.terminate()
         return self.process.wait()
 
@@ -164,8 +165,10 @@ def content(line):
 def compare(weft, files):
     """Events of files that were read piece by piece by many wefts, beside those of one that read the whole."""
     got, n_different = {}, 0
-    for name in os.listdir("out"):
-        for line in open("out/" + name, "rb"):
+    starts = {files[0].original.record_id(f.number, 0)[:32].encode() for f in files}
+    for line in lines_of(False):
+        record_id = ID.search(line)
+        if record_id and record_id[1][:32] in starts:
             got.update([content(line)])
     for f in files:
         out = subprocess.run([weft, "jfr", f.path, "--events", EVENTS, "-o", "-", "--format", "json"],
@@ -174,16 +177,20 @@ def compare(weft, files):
     return n_different
 
 
+def lines_of(is_stdout):
+    for name in ["out.json"] if is_stdout else ["out/" + n for n in os.listdir("out")]:
+        yield from open(name, "rb")
+
+
 def read_ids(is_stdout):
+    """How often each is there; only on stdout a line may be torn."""
     ids = collections.Counter()
-    names = ["out.json"] if is_stdout else ["out/" + n for n in os.listdir("out")]
-    for name in names:
-        for line in open(name, "rb"):
-            try:
-                ids[json.loads(line)["recordId"]] += 1
-            except ValueError:
-                if not is_stdout:
-                    raise
+    for line in lines_of(is_stdout):
+        record_id = ID.search(line)
+        if line.startswith(b"{") and line.endswith(b"}\n") and record_id:
+            ids[record_id[1].decode()] += 1
+        elif not is_stdout:
+            raise ValueError(line[:200])
     return ids
 
 
