@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
  * Events are understood by what came before them: the names of the two chunks before, settings,
- * what the JVM said about itself. A worker finds that out by itself, from the first chunk of the
- * file (async-profiler writes its settings nowhere else) and the two before its own. When the
- * worker before it is done it turns out whether that was right. If it was not, its result is thrown
- * away, and the one before goes on in its place.
+ * what the JVM said about itself. A worker finds that out by itself, from the beginning of the
+ * file (async-profiler writes its settings nowhere else) and the two chunks before its own. When
+ * the worker before it is done it turns out whether that was right. If it was not, its result is
+ * thrown away, and the one before goes on in its place.
  */
 #include "cmd/jfr_workers.h"
 
@@ -21,7 +21,7 @@
 #define MAX_WORKERS 4	   /* each takes some MB */
 #define MIN_LEN (32 << 20) /* of a file that is worth it */
 #define MIN_CHUNKS 4	   /* for each worker, as each reads N_BEFORE chunks of others */
-#define N_BEFORE 3	   /* the file's first one, and two */
+#define N_BEFORE 2	   /* and how the file's first one begins */
 
 struct worker {
 	struct jfr_run own, *run; /* the first one works for the caller */
@@ -58,9 +58,9 @@ static int read_before(struct worker *w)
 	int err;
 
 	w->run->interpreter.is_mute = true;
-	err = read_chunks(w, 0, 1, &ignored);
+	err = recording_glance(w->recording, 0, chunk_at(w->chunks, 1), &ignored);
 	if (!err)
-		err = read_chunks(w, w->from - 2, w->from, &ignored);
+		err = read_chunks(w, w->from - N_BEFORE, w->from, &ignored);
 	w->run->interpreter.is_mute = false;
 	recording_report_deinit(&ignored);
 	w->before = w->run->interpreter;
@@ -169,15 +169,15 @@ static int take_results(struct worker *workers, size_t n)
 	return err;
 }
 
-/* Where the range of a worker ends: all have as much to read, the first chunk and the two before
-   their own included. */
+/* Where the range of a worker ends: all have as much to read, the chunks before their own
+   included. */
 static size_t range_end(const struct chunk_list *l, size_t worker, size_t n)
 {
 	uint64_t total = l->items[l->n - 1].at + l->items[l->n - 1].header.size;
 	uint64_t before = total / l->n * N_BEFORE;
 	uint64_t share = (total + (n - 1) * before) / n;
 	uint64_t end = share + worker * (share - before);
-	size_t index = N_BEFORE;
+	size_t index = N_BEFORE + 1;
 
 	if (worker + 1 == n)
 		return l->n;

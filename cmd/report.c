@@ -71,8 +71,15 @@ static int show(struct view *v, const struct options *opt)
 	case VIEW_PEEK:
 		return view_peek(v, opt->peek);
 	default:
-		return view_top(v);
+		break;
 	}
+	if (opt->by) {
+		int err = view_shares(v);
+
+		if (err)
+			return err;
+	}
+	return view_top(v);
 }
 
 static int print_report(const struct profile *p, const struct options *opt)
@@ -155,7 +162,7 @@ const struct verb verb_report = {
 		"--output the profile, or what the filter keeps of it, is written in the format of "
 		"FILE's extension instead.\n\n"
 		"With --by every stack begins with what a label says: one tree for each asyncio "
-		"task, span, thread or process.",
+		"task, span, thread or process. The share of each is above the top table.",
 	.examples =
 		"the ten functions that cost most\nweft report -n 10 weft.pb.gz\n"
 		"who calls malloc, and from where\nweft report --callers '^malloc$' weft.pb.gz\n"

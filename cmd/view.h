@@ -55,6 +55,8 @@ void view_title(const struct view *v, const char *title);
 
 /* The views: 0, -ENOMEM, or -ENOENT when nothing matches opt->peek. */
 int view_top(struct view *v);
+/* What each root has; above the top table when roots are the values of a label. */
+int view_shares(struct view *v);
 int view_tree(struct view *v);
 int view_callers(struct view *v, const char *expression);
 int view_peek(struct view *v, const char *expression);

@@ -2,6 +2,7 @@
 #include "core/intern.h"
 
 #include <pthread.h>
+#include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/random.h>
@@ -28,12 +29,15 @@ struct intern {
 	size_t memory;
 };
 
-static uint64_t hash_seed;
+static atomic_uint_least64_t hash_seed; /* 0: none yet */
 
 static void seed_hash(void)
 {
-	if (getrandom(&hash_seed, sizeof(hash_seed), GRND_NONBLOCK) != sizeof(hash_seed))
-		hash_seed = (uint64_t)(uintptr_t)&hash_seed ^ UINT64_C(0x2545f4914f6cdd1d);
+	uint64_t seed;
+
+	if (getrandom(&seed, sizeof(seed), GRND_NONBLOCK) != sizeof(seed))
+		seed = (uint64_t)(uintptr_t)&hash_seed ^ UINT64_C(0x2545f4914f6cdd1d);
+	atomic_store_explicit(&hash_seed, seed | 1, memory_order_relaxed);
 }
 
 static uint64_t mix(uint64_t a, uint64_t b)
@@ -48,10 +52,13 @@ uint64_t hash_bytes(const void *bytes, size_t len)
 	static pthread_once_t once = PTHREAD_ONCE_INIT;
 	const uint64_t odd = UINT64_C(0x9e3779b97f4a7c15);
 	const uint8_t *p = bytes;
-	uint64_t h, word;
+	uint64_t seed = atomic_load_explicit(&hash_seed, memory_order_relaxed), h, word;
 
-	pthread_once(&once, seed_hash);
-	h = hash_seed ^ len * odd;
+	if (!seed) {
+		pthread_once(&once, seed_hash);
+		seed = atomic_load_explicit(&hash_seed, memory_order_relaxed);
+	}
+	h = seed ^ len * odd;
 	for (; len >= 8; p += 8, len -= 8) {
 		memcpy(&word, p, 8);
 		h = mix(h ^ word, odd);
@@ -59,7 +66,7 @@ uint64_t hash_bytes(const void *bytes, size_t len)
 	word = 0;
 	if (len)
 		memcpy(&word, p, len);
-	return mix(h ^ word, odd ^ hash_seed << 1);
+	return mix(h ^ word, odd ^ seed << 1);
 }
 
 struct intern *intern_new(void)

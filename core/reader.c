@@ -4,20 +4,6 @@
 #include <errno.h>
 #include <string.h>
 
-void reader_init(struct reader *r, const void *data, size_t len)
-{
-	static const uint8_t nothing;
-
-	*r = (struct reader){ 0 };
-	r->start = r->pos = data ? data : &nothing;
-	r->end = r->start + (data ? len : 0);
-}
-
-int reader_error(const struct reader *r)
-{
-	return r->err;
-}
-
 int reader_fail(struct reader *r, int err, const char *what)
 {
 	if (!r->err) {
@@ -27,21 +13,6 @@ int reader_fail(struct reader *r, int err, const char *what)
 		r->end = r->pos;
 	}
 	return r->err;
-}
-
-size_t reader_left(const struct reader *r)
-{
-	return (size_t)(r->end - r->pos);
-}
-
-size_t reader_offset(const struct reader *r)
-{
-	return (size_t)(r->pos - r->start);
-}
-
-bool reader_at_end(const struct reader *r)
-{
-	return r->pos == r->end;
 }
 
 const void *reader_bytes(struct reader *r, uint64_t len, const char *what)

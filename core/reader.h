@@ -23,17 +23,37 @@ struct reader {
 	int err; /* 0 or the first error, a negative errno */
 };
 
-void reader_init(struct reader *r, const void *data, size_t len);
+static inline void reader_init(struct reader *r, const void *data, size_t len)
+{
+	*r = (struct reader){ .start = data ? data : (const void *)"" };
+	r->pos = r->start;
+	r->end = r->start + (data ? len : 0);
+}
 
 /* 0, or the first error. -EBADMSG: the bytes ended or made no sense. */
-int reader_error(const struct reader *r);
+static inline int reader_error(const struct reader *r)
+{
+	return r->err;
+}
+
 /* Records an error at the current position, unless there is one already. Returns the first error.
  */
 int reader_fail(struct reader *r, int err, const char *what);
 
-size_t reader_left(const struct reader *r);
-size_t reader_offset(const struct reader *r); /* from `start` */
-bool reader_at_end(const struct reader *r);   /* also true after an error: loops end */
+static inline size_t reader_left(const struct reader *r)
+{
+	return (size_t)(r->end - r->pos);
+}
+
+static inline size_t reader_offset(const struct reader *r) /* from `start` */
+{
+	return (size_t)(r->pos - r->start);
+}
+
+static inline bool reader_at_end(const struct reader *r) /* also true after an error: loops end */
+{
+	return r->pos == r->end;
+}
 
 uint8_t reader_u8(struct reader *r, const char *what);
 uint16_t reader_u16(struct reader *r, const char *what);

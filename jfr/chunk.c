@@ -17,6 +17,7 @@
 #define MAX_DAMAGES 1000	/* that are told apart; what comes then is added to the last */
 #define MAX_REST_LEN (16 << 20) /* of a checkpoint whose end is not known */
 #define HEAD_MAX (2 * WIRE_VARINT_MAX)
+#define FIRST_LEN 2048 /* of an event that is read alone: most checkpoints */
 
 struct chunk *chunk_new(struct window *w, uint64_t at, const struct chunk_header *h)
 {
@@ -105,24 +106,36 @@ int chunk_head(struct chunk *c, uint64_t at, uint64_t to, uint64_t *size, uint64
 	return 0;
 }
 
+static int reserve_event(struct chunk *c, uint64_t size)
+{
+	uint8_t *event;
+
+	if (size <= c->event_cap)
+		return 0;
+	event = realloc(c->event, size);
+	if (!event)
+		return -ENOMEM;
+	c->event = event;
+	c->event_cap = size;
+	return 0;
+}
+
 int chunk_event(struct chunk *c, uint64_t at, uint64_t size, const uint8_t **bytes)
 {
+	int err = size > WINDOW_MAX ? -E2BIG : reserve_event(c, size);
 	size_t got;
-	int err;
 
-	if (size > WINDOW_MAX)
-		return -E2BIG;
-	if (size > c->event_cap) {
-		uint8_t *event = realloc(c->event, size);
-
-		if (!event)
-			return -ENOMEM;
-		c->event = event;
-		c->event_cap = size;
-	}
+	if (err)
+		return err;
 	err = window_peek(c->window, c->at + at, c->event, size, &got);
 	*bytes = c->event;
 	return err ? err : got < size ? -EBADMSG : 0;
+}
+
+static void skip_head(struct reader *r)
+{
+	wire_skip_varint(r, "event size");
+	wire_skip_varint(r, "event type");
 }
 
 int chunk_event_fields(struct chunk *c, struct event *e)
@@ -134,31 +147,34 @@ int chunk_event_fields(struct chunk *c, struct event *e)
 	if (err)
 		return err;
 	reader_init(&r, bytes, e->size);
-	wire_skip_varint(&r, "event size");
-	wire_skip_varint(&r, "event type");
+	skip_head(&r);
 	e->fields = r.pos;
 	e->fields_len = reader_left(&r);
 	return reader_error(&r);
 }
 
-/* The bytes of a whole event of a type, which is read by itself. */
+/* The bytes of a whole event of a type, which is read by itself: most are there with their heads.
+ */
 static int event_at(struct chunk *c, uint64_t at, uint64_t to, uint64_t want_type, struct reader *r)
 {
-	uint8_t head[HEAD_MAX];
 	uint64_t size, type;
 	const uint8_t *bytes;
 	size_t len;
-	int err = window_peek(c->window, c->at + at, head, sizeof(head), &len);
+	int err = reserve_event(c, FIRST_LEN);
 
+	if (!err)
+		err = window_peek(c->window, c->at + at, c->event, FIRST_LEN, &len);
 	if (err)
 		return err;
-	reader_init(r, head, len);
+	reader_init(r, c->event, len);
 	size = wire_varint(r, "event size");
 	type = wire_varint(r, "event type");
 	if (reader_error(r) || at >= to || size > to - at || size <= reader_offset(r) ||
 	    type != want_type)
 		return -EBADMSG;
-	err = chunk_event(c, at, size, &bytes);
+	bytes = c->event;
+	if (size > len)
+		err = chunk_event(c, at, size, &bytes);
 	if (err)
 		return err == -E2BIG ? -EBADMSG : err;
 	reader_init(r, bytes, size);
@@ -209,12 +225,6 @@ static int load_metadata(struct chunk *c, uint64_t at, uint64_t to, struct metad
 	err = use_metadata(c, m);
 	metadata_unref(m);
 	return err;
-}
-
-static void skip_head(struct reader *r)
-{
-	wire_skip_varint(r, "event size");
-	wire_skip_varint(r, "event type");
 }
 
 /* What a damaged checkpoint has before the damage is kept. */

@@ -71,6 +71,8 @@ int chunk_header_parse(const void *bytes, size_t len, struct chunk_header *h, co
 	got.is_frequency_guess = !got.ticks_per_s || got.ticks_per_s > INT64_MAX;
 	if (got.is_frequency_guess)
 		got.ticks_per_s = NS_PER_S;
+	if (got.ticks_per_s > NS_PER_S)
+		got.ns_per_tick = (uint64_t)(((unsigned __int128)NS_PER_S << 64) / got.ticks_per_s);
 	*h = got;
 	return 0;
 }
@@ -102,17 +104,27 @@ static int64_t clamp(__int128 n)
 	return n > INT64_MAX ? INT64_MAX : n < INT64_MIN ? INT64_MIN : (int64_t)n;
 }
 
-/* Ticks in nanoseconds, towards zero; without a division of 128 bits for all that writers write. */
+/* A number of ticks in nanoseconds, rounded down. The clocks of nearly all machines are faster than
+   that: a multiplication gives the right number or one less, which what is left over tells. */
+static unsigned __int128 length_ns(const struct chunk_header *h, uint64_t ticks)
+{
+	uint64_t ns, rest;
+
+	if (h->ticks_per_s == NS_PER_S)
+		return ticks;
+	if (!h->ns_per_tick)
+		return (unsigned __int128)(ticks / h->ticks_per_s) * NS_PER_S +
+		       (unsigned __int128)(ticks % h->ticks_per_s) * NS_PER_S / h->ticks_per_s;
+	ns = (uint64_t)((unsigned __int128)ticks * h->ns_per_tick >> 64);
+	rest = ticks * NS_PER_S - ns * h->ticks_per_s; /* its upper half is 0 */
+	return ns + (rest >= h->ticks_per_s);
+}
+
+/* The same of what may be negative, towards zero. */
 static __int128 ticks_ns(const struct chunk_header *h, __int128 ticks)
 {
-	int64_t n = (int64_t)ticks;
-	uint64_t per_s = h->ticks_per_s, length = n < 0 ? -(uint64_t)n : (uint64_t)n;
-	uint64_t ns;
-
-	if (n != ticks || per_s > UINT64_MAX / NS_PER_S || length / per_s > INT32_MAX)
-		return ticks * NS_PER_S / (__int128)per_s;
-	ns = length / per_s * NS_PER_S + length % per_s * NS_PER_S / per_s;
-	return n < 0 ? -(__int128)ns : (__int128)ns;
+	return ticks < 0 ? -(__int128)length_ns(h, (uint64_t)-ticks)
+			 : (__int128)length_ns(h, (uint64_t)ticks);
 }
 
 int64_t chunk_header_time_ns(const struct chunk_header *h, int64_t ticks)

@@ -30,6 +30,7 @@ struct chunk_header {
 	uint64_t duration_ns;
 	int64_t start_ticks;
 	uint64_t ticks_per_s;	 /* never 0 */
+	uint64_t ns_per_tick;	 /* times 2^64, rounded down; 0: a tick is no part of one */
 	bool is_frequency_guess; /* the header had none */
 	bool is_final;		 /* the JVM's last chunk */
 	uint8_t state;		 /* enum chunk_state */

@@ -7,6 +7,7 @@
  */
 #include <errno.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "core/hurry.h"
 #include "core/reader.h"
@@ -110,40 +111,80 @@ static bool wants(struct walk *w, const struct part *p, struct event_type *row,
 	return true;
 }
 
+/* How far a part was walked. */
+struct way {
+	const uint8_t *pos;
+	uint64_t left; /* of the part, in the chunk */
+};
+
+/*
+ * As far as events are of types that have a description and lie whole in memory, with room for a
+ * head behind them: nearly all of them.
+ */
+static void collect_plain(struct walk *w, const struct part *p, struct way *way)
+{
+	struct event_type *const *types = event_types_dense(w->types);
+	const uint8_t *pos = way->pos, *end = p->end;
+
+	while (end - pos >= HEAD_MAX && w->n_wanted < MAX_WANTED) {
+		const uint8_t *fields = pos;
+		uint64_t size = wire_varint_here(&fields), type = wire_varint_short(&fields);
+		bool is_dense = type >= N_OWN_TYPES && type < DENSE_IDS;
+		struct event_type *row = is_dense ? types[type] : NULL;
+
+		if (!row || size > (uint64_t)(end - pos) || size <= (uint64_t)(fields - pos))
+			break;
+		row->count++;
+		row->bytes += size;
+		if (row->binding)
+			wants(w, p, row, pos, fields, size);
+		pos += size;
+	}
+	way->left -= (uint64_t)(pos - way->pos);
+	way->pos = pos;
+}
+
+/* One event of any kind; false: the part ends here. */
+static bool collect_other(struct walk *w, const struct part *p, struct way *way, bool *is_sound)
+{
+	const uint8_t *pos = way->pos, *fields = pos;
+	struct event_type *row;
+	uint64_t type, size;
+
+	if (p->end - pos < HEAD_MAX && way->left > (uint64_t)(p->end - pos))
+		return false; /* its head may go on behind the window */
+	size = read_head(p, &fields, &type);
+	*is_sound = size > (uint64_t)(fields - pos) && size <= way->left;
+	if (!*is_sound)
+		return false;
+	row = type < N_OWN_TYPES ? NULL : event_types_find(w->types, type);
+	*is_sound = row || type < N_OWN_TYPES; /* an unknown one is looked at with care */
+	if (!*is_sound || (row && row->binding && !wants(w, p, row, pos, fields, size)))
+		return false;
+	count(w, row, type, size, 1);
+	way->left -= size;
+	if (size > (uint64_t)(p->end - pos))
+		return false;
+	way->pos += size;
+	return true;
+}
+
 /*
  * Collects what is wanted of a part. Returns how far it went, which is behind the window when an
  * event that nobody wants goes on there. *is_sound: nothing speaks against what it saw.
  */
 static uint64_t collect(struct walk *w, const struct part *p, bool *is_sound)
 {
-	uint64_t left = p->limit - p->at, size;
-	const uint8_t *pos = p->start;
+	struct way way = { p->start, p->limit - p->at };
+	bool goes_on;
 
 	*is_sound = true;
-	while (pos < p->end && w->n_wanted < MAX_WANTED) {
-		const uint8_t *fields = pos;
-		struct event_type *row;
-		uint64_t type;
-
-		if (p->end - pos < HEAD_MAX && left > (uint64_t)(p->end - pos))
-			break; /* its head may go on behind the window */
-		size = read_head(p, &fields, &type);
-		*is_sound = size > (uint64_t)(fields - pos) && size <= left;
-		if (!*is_sound)
-			break;
-		row = type < N_OWN_TYPES ? NULL : event_types_find(w->types, type);
-		*is_sound = row || type < N_OWN_TYPES; /* an unknown one is looked at with care */
-		if (!*is_sound)
-			break;
-		if (row && row->binding && !wants(w, p, row, pos, fields, size))
-			break;
-		count(w, row, type, size, 1);
-		left -= size;
-		if (size > (uint64_t)(p->end - pos))
-			break;
-		pos += size;
-	}
-	return p->limit - p->at - left;
+	do {
+		collect_plain(w, p, &way);
+		goes_on = way.pos < p->end && w->n_wanted < MAX_WANTED &&
+			  collect_other(w, p, &way, is_sound);
+	} while (goes_on);
+	return p->limit - p->at - way.left;
 }
 
 static int visit(struct walk *w, const struct event *e)
@@ -302,6 +343,7 @@ int chunk_preview(struct chunk *c, struct event_types *types)
 {
 	SCOPED(free) struct walk *w = walk_new(c, types, CHUNK_HEADER_LEN, c->loaded_to);
 	struct part p = { .at = CHUNK_HEADER_LEN, .limit = c->loaded_to };
+	const struct chunk before = *c;
 	uint64_t left = p.limit > p.at ? p.limit - p.at : 0;
 	bool is_sound;
 	size_t len;
@@ -315,11 +357,15 @@ int chunk_preview(struct chunk *c, struct event_types *types)
 	if (err)
 		return err;
 	p.end = p.start + (len < p.limit - p.at ? len : p.limit - p.at);
-	uncount(w, &p, 0, collect(w, &p, &is_sound));
+	collect(w, &p, &is_sound);
 	for (size_t i = 0; i < w->n_wanted && !err; i++) {
 		err = visit(w, &w->wanted[i]);
 		err = err == -EBADMSG ? 0 : err;
 	}
+	memcpy(c->counts, before.counts, sizeof(c->counts));
+	memcpy(c->sizes, before.sizes, sizeof(c->sizes));
+	c->n_unknown = before.n_unknown;
+	event_types_reset(types);
 	return err;
 }
 

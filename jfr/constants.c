@@ -25,6 +25,7 @@ struct pool {
 	uint32_t *slots;	    /* index + 1; 0: free */
 	size_t n, cap, n_slots;
 	bool is_of_headers; /* copies of the chunk's header, all under one key */
+	struct pool_memo memo;
 };
 
 struct constants {
@@ -88,8 +89,10 @@ int constants_update(struct constants *c, struct metadata *m)
 	}
 	for (size_t i = 0; i < c->n_pools && layouts; i++) {
 		layout_free(err ? layouts[i] : c->pools[i]->layout);
-		if (!err)
-			c->pools[i]->layout = layouts[i];
+		if (err)
+			continue;
+		c->pools[i]->layout = layouts[i];
+		c->pools[i]->memo = (struct pool_memo){ 0 };
 	}
 	if (err)
 		return err;
@@ -123,6 +126,11 @@ struct pool *constants_pool(struct constants *c, uint64_t type_id)
 const struct layout *pool_layout(const struct pool *pool)
 {
 	return pool->layout;
+}
+
+struct pool_memo *pool_memo(struct pool *pool)
+{
+	return &pool->memo;
 }
 
 static size_t slot_of(const struct pool *p, int64_t key)
@@ -274,11 +282,4 @@ int constants_add(struct constants *c, struct reader *r)
 	for (uint64_t i = 0; i < n && !reader_error(r); i++)
 		add_pool(c, r);
 	return reader_error(r);
-}
-
-void constants_forget(struct constants *c)
-{
-	for (size_t i = 0; i < c->n_pools; i++)
-		for (size_t j = 0; j < c->pools[i]->n; j++)
-			c->pools[i]->constants[j].memo = 0;
 }

@@ -5,8 +5,6 @@
 
 #include "jfr/layout.h"
 
-#define DENSE_IDS 4096 /* ids below this need no search; JVMs give out some hundreds */
-
 struct event_types {
 	struct metadata *metadata;
 	const struct event_visitor *visitor;
@@ -89,6 +87,11 @@ struct event_type *event_types_find(const struct event_types *t, uint64_t id)
 			high = mid;
 	}
 	return low && t->rows[low - 1].type->id == id ? &t->rows[low - 1] : NULL;
+}
+
+struct event_type *const *event_types_dense(const struct event_types *t)
+{
+	return t->dense;
 }
 
 size_t event_types_n(const struct event_types *t)

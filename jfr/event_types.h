@@ -35,8 +35,9 @@ struct event_visitor {
 
 struct event_type {
 	const struct jfr_type *type;
-	uint64_t count, bytes; /* since event_types_reset() */
-	void *binding;
+	uint64_t count; /* since event_types_reset(), as bytes */
+	void *binding;	/* between the two, which are not to become one vector: that is slower */
+	uint64_t bytes;
 	struct layout *layout; /* made when event_type_layout() asks */
 	bool is_undescribed;   /* it cannot be made */
 };
@@ -55,6 +56,9 @@ struct metadata *event_types_metadata(const struct event_types *t);
 const struct event_visitor *event_types_visitor(const struct event_types *t);
 /* NULL: nothing is said about this id. */
 struct event_type *event_types_find(const struct event_types *t, uint64_t id);
+/* The same for ids below DENSE_IDS, by id: JVMs give out some hundreds. */
+#define DENSE_IDS 4096
+struct event_type *const *event_types_dense(const struct event_types *t);
 size_t event_types_n(const struct event_types *t);
 void event_types_reset(struct event_types *t);
 struct event_type *event_types_at(const struct event_types *t, size_t index);

@@ -10,6 +10,8 @@
 #include "jfr/chunk.h"
 #include "jfr/moment_field.h"
 
+#define MAX_NAMED (64 * 1024) /* 5 MB */
+
 static const char scope_type[] = "io.opentelemetry.context.Scope";
 
 enum use { USE_SINKS, USE_SETTING, USE_DATADOG_SETTING, USE_FACT, USE_SPAN };
@@ -18,7 +20,8 @@ enum use { USE_SINKS, USE_SETTING, USE_DATADOG_SETTING, USE_FACT, USE_SPAN };
 struct binding {
 	enum use use;
 	struct event_row row;
-	bool is_wanted[MAX_SINKS];
+	bool is_wanted[MAX_SINKS], is_for_sinks;
+	bool needs_spans; /* for some of them */
 	struct moment_reader *reader;
 };
 
@@ -37,19 +40,19 @@ static enum use use_of(const char *type)
 static bool is_wanted(struct interpreter *in, struct binding *b, const struct jfr_type *type)
 {
 	bool is_named = in->events && event_list_has(in->events, type->name);
-	bool is_asked_for, any = b->use != USE_SINKS;
+	bool is_asked_for;
 
 	b->row = is_named && jfr_type_field(type, "stackTrace") >= 0 ? event_row_named(type->name)
 								     : *event_row_find(type->name);
 	is_asked_for = is_named || in->groups >> b->row.group & 1;
-
 	for (unsigned int i = 0; i < in->n_sinks; i++) {
 		const struct moment_sink *s = &in->sinks[i];
 
 		b->is_wanted[i] = is_asked_for && (!s->wants || s->wants(s->ctx, &b->row));
-		any |= b->is_wanted[i];
+		b->is_for_sinks |= b->is_wanted[i];
+		b->needs_spans |= b->is_wanted[i] && !s->finds_spans;
 	}
-	return any;
+	return b->is_for_sinks || b->use != USE_SINKS;
 }
 
 /* What is found out about a type stays with how its events are read. */
@@ -163,9 +166,22 @@ static void find_span(const struct interpreter *in, struct moment *m)
 	scope = spans_find(&in->spans, (uint64_t)m->refs.thread, m->time_ns);
 	if (!scope)
 		return;
-	m->refs.span = scope;
+	m->refs.span = scope->id;
 	memcpy(m->trace_id, scope->trace_id, sizeof(m->trace_id));
 	memcpy(m->span_id, scope->span_id, sizeof(m->span_id));
+}
+
+/* The next chunk may refer to its names, which are what they are in this one. */
+static int name_only(struct interpreter *in, struct moment *m)
+{
+	struct sample_row row = { .refs = m->refs };
+
+	if (!m->is_sample || sample_rows_find(&in->named, &m->refs))
+		return 0;
+	moment_name(m);
+	if (in->named.n >= MAX_NAMED)
+		sample_rows_clear(&in->named);
+	return sample_rows_add(&in->named, &row) ? 0 : -ENOMEM;
 }
 
 static int tell(struct interpreter *in, const struct binding *b, struct moment *m)
@@ -176,26 +192,14 @@ static int tell(struct interpreter *in, const struct binding *b, struct moment *
 		in->n_left_out += !in->is_mute;
 		return 0;
 	}
-	if (in->is_mute) { /* the next chunk may refer to its names */
-		if (m->is_sample)
-			moment_name(m);
-		return 0;
-	}
-	find_span(in, m);
+	if (in->is_mute)
+		return name_only(in, m);
 	if (in->defers && in->defers(in->defers_ctx, m))
 		return 0;
 	for (unsigned int i = 0; i < in->n_sinks && !err; i++)
 		if (b->is_wanted[i])
 			err = in->sinks[i].take(in->sinks[i].ctx, m);
 	return err;
-}
-
-static bool is_for_sinks(const struct interpreter *in, const struct binding *b)
-{
-	for (unsigned int i = 0; i < in->n_sinks; i++)
-		if (b->is_wanted[i])
-			return true;
-	return false;
 }
 
 /* Tells of the events that wait, in their order. */
@@ -217,11 +221,12 @@ static int tell_waiting(struct interpreter *in, struct chunk *chunk)
 			err = chunk_event_fields(chunk, &e);
 		if (!err)
 			err = moment_read(b->reader, chunk, &e, &in->settings, &m);
-		if (err == -EBADMSG) /* the file changed under us */
+		if (!err) {
+			find_span(in, &m);
+			err = tell(in, b, &m);
+		} else if (err == -EBADMSG) /* the file changed under us */
 			err = chunk_note(chunk, e.at - chunk->at, e.at - chunk->at + e.size,
 					 "an event that changed while it was read");
-		else if (!err)
-			err = tell(in, b, &m);
 	}
 	event_order_clear(&in->order);
 	return err;
@@ -240,6 +245,12 @@ static int wait_for_order(struct interpreter *in, struct chunk *chunk, const str
 	return err;
 }
 
+/* Does it wait until the order of the chunk's events is known, or their spans? */
+static bool waits(const struct interpreter *in, const struct binding *b)
+{
+	return !in->is_mute && (in->is_ordered || (in->has_scopes && b->needs_spans));
+}
+
 static int visit(void *ctx, struct chunk *chunk, const struct event *e)
 {
 	struct interpreter *in = ctx;
@@ -247,17 +258,21 @@ static int visit(void *ctx, struct chunk *chunk, const struct event *e)
 	struct moment m;
 	int err = 0;
 
-	if (in->is_waiting && b->use == USE_SINKS)
+	if (b->use == USE_SINKS && waits(in, b))
 		return wait_for_order(in, chunk, e);
 	err = moment_read(b->reader, chunk, e, &in->settings, &m);
 	if (err)
 		return err;
 	take_own(in, b, &m);
-	if (b->use == USE_SPAN && in->is_waiting)
+	if (b->use == USE_SPAN && in->has_scopes)
 		err = take_span(in, &m);
-	if (err || !is_for_sinks(in, b))
+	if (err || !b->is_for_sinks)
 		return err;
-	return in->is_waiting ? wait_for_order(in, chunk, e) : tell(in, b, &m);
+	if (waits(in, b))
+		return wait_for_order(in, chunk, e);
+	if (in->has_scopes && m.refs.thread && !*m.trace_id && !*m.span_id)
+		m.spans = &in->spans;
+	return tell(in, b, &m);
 }
 
 static void *bind_preview(void *ctx, struct metadata *m, const struct jfr_type *type)
@@ -320,10 +335,10 @@ static int begin(void *ctx, struct chunk *chunk)
 	struct interpreter *in = ctx;
 	int err = 0;
 
-	in->is_waiting =
-		!in->is_mute && (in->is_ordered || metadata_by_name(chunk->metadata, scope_type));
+	in->has_scopes = !in->is_mute && metadata_by_name(chunk->metadata, scope_type);
 	event_order_clear(&in->order);
 	spans_clear(&in->spans);
+	sample_rows_clear(&in->named);
 	if (in->chunk_ns != chunk->header.start_ns || in->chunk_ticks != chunk->header.start_ticks)
 		err = begin_chunk(in, chunk);
 	set_writer(in, chunk);
@@ -351,6 +366,7 @@ void interpreter_deinit(struct interpreter *in)
 	event_types_free(in->previewed);
 	event_order_deinit(&in->order);
 	spans_deinit(&in->spans);
+	sample_rows_deinit(&in->named);
 }
 
 bool interpreter_is_as(const struct interpreter *a, const struct interpreter *b)

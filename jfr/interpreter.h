@@ -15,6 +15,7 @@
 #include "jfr/event_types.h"
 #include "jfr/jvm_facts.h"
 #include "jfr/moment.h"
+#include "jfr/sample_rows.h"
 #include "jfr/settings.h"
 #include "jfr/spans.h"
 
@@ -23,6 +24,9 @@
 /* Who is told of moments. */
 struct moment_sink {
 	void *ctx;
+	/* It needs to know of spans only when the chunk ends, if at all: then it finds them itself,
+	   in moment.spans. All others are told of a moment when its span is known. */
+	bool finds_spans;
 	/* Does it want events of this type? NULL: those of the groups asked for. */
 	bool (*wants)(void *ctx, const struct event_row *row);
 	int (*take)(void *ctx, struct moment *m); /* 0, or what ends the reading */
@@ -52,9 +56,10 @@ struct interpreter {
 	struct event_types *previewed; /* of the newest metadata: settings and facts only */
 	/* of the chunk that is being read */
 	int64_t chunk_ns, chunk_ticks; /* where it starts */
-	bool is_waiting; /* its events are kept until their order, or their spans, are known */
+	bool has_scopes;	       /* it may have scopes, which are written at their ends */
 	struct event_order order;
 	struct spans spans;
+	struct sample_rows named; /* what it was that had its names put together, when mute */
 };
 
 void interpreter_deinit(struct interpreter *in);

@@ -16,11 +16,9 @@
 #define MAX_NAME_LEN 4096 /* of a class; longer ones are cut */
 #define MAX_FRAMES 65536  /* of a stack; async-profiler writes up to 2,048 */
 
-static int64_t number_named(const struct found *f, const struct jfr_value *values, const char *path)
+static int64_t number_at(const struct found *f, const struct constant_values *v, int i)
 {
-	int i = layout_find(f->layout, path);
-
-	return i >= 0 && layout_leaf(f->layout, (size_t)i)->kind == VALUE_NUMBER ? values[i].n : 0;
+	return i >= 0 && layout_leaf(f->layout, (size_t)i)->kind == VALUE_NUMBER ? v->all[i].n : 0;
 }
 
 /* "virtual-17": of a thread without a name. */
@@ -36,6 +34,7 @@ struct java_thread *names_thread(struct chunk *c, uint64_t type, int64_t key)
 {
 	struct text_ref java_name, os_name, group;
 	struct java_thread *t;
+	const int16_t *at;
 	uint64_t n_missing;
 	struct named *row;
 	struct found f;
@@ -47,17 +46,18 @@ struct java_thread *names_thread(struct chunk *c, uint64_t type, int64_t key)
 	if (!row || is_done)
 		return row ? &row->thread : NULL;
 	n_missing = c->names->n_missing;
-	SCOPED(free) struct jfr_value *values = names_values(&f);
+	SCOPED(values) struct constant_values v;
 
-	if (!values)
+	if (!names_values(&f, &v))
 		return NULL;
 	t = &row->thread;
-	java_name = names_ref(&f, values, "javaName");
-	os_name = names_ref(&f, values, "osName");
-	group = names_ref(&f, values, "group");
-	t->id = number_named(&f, values, "javaThreadId");
-	t->os_id = number_named(&f, values, "osThreadId");
-	t->is_virtual = number_named(&f, values, "virtual");
+	at = names_places(&f, WHAT_THREAD);
+	java_name = names_ref(&f, &v, at[THREAD_NAME]);
+	os_name = names_ref(&f, &v, at[THREAD_OS_NAME]);
+	group = names_ref(&f, &v, at[THREAD_GROUP]);
+	t->id = number_at(&f, &v, at[THREAD_ID]);
+	t->os_id = number_at(&f, &v, at[THREAD_OS_ID]);
+	t->is_virtual = number_at(&f, &v, at[THREAD_VIRTUAL]);
 	t->name = names_resolve(c, &java_name);
 	if (!*t->name && !t->is_virtual)
 		t->name = names_resolve(c, &os_name);
@@ -96,26 +96,15 @@ struct java_class *names_class(struct chunk *c, uint64_t type, int64_t key)
 	if (!row || is_done)
 		return row ? &row->class : NULL;
 	n_missing = c->names->n_missing;
-	SCOPED(free) struct jfr_value *values = names_values(&f);
+	SCOPED(values) struct constant_values v;
 
-	if (!values)
+	if (!names_values(&f, &v))
 		return NULL;
-	ref = names_ref(&f, values, "name");
+	ref = names_ref(&f, &v, names_places(&f, WHAT_CLASS)[CLASS_NAME]);
 	java_class_name(names_resolve(c, &ref), name, sizeof(name));
 	row->class.name = arena_copy(&f.names->arena, name, strlen(name));
 	names_finish(c, &f, row, n_missing);
 	return row->class.name ? &row->class : NULL;
-}
-
-/* What a field refers to; false: it is no constant. */
-static bool key_named(const struct found *f, const struct jfr_value *values, const char *path,
-		      uint64_t *type, int64_t *key)
-{
-	struct text_ref ref = names_ref(f, values, path);
-
-	*type = ref.type;
-	*key = ref.key;
-	return ref.is_constant;
 }
 
 static const struct java_class no_class = { .name = "" };
@@ -136,12 +125,12 @@ static struct java_method *method_missing(struct chunk *c, int64_t key)
 
 static struct java_method *find_method(struct chunk *c, uint64_t type, int64_t key)
 {
-	struct text_ref name, descriptor;
-	uint64_t class_type, n_missing;
-	int64_t class_key;
-	bool is_done, has_class;
+	struct text_ref name, descriptor, class;
+	const int16_t *at;
+	uint64_t n_missing;
 	struct named *row;
 	struct found f;
+	bool is_done;
 
 	if (!names_find(c, type, key, &f))
 		return key ? method_missing(c, key) : NULL;
@@ -149,19 +138,21 @@ static struct java_method *find_method(struct chunk *c, uint64_t type, int64_t k
 	if (!row || is_done)
 		return row ? &row->method : NULL;
 	n_missing = c->names->n_missing;
-	SCOPED(free) struct jfr_value *values = names_values(&f);
+	SCOPED(values) struct constant_values v;
 
-	if (!values)
+	if (!names_values(&f, &v))
 		return NULL;
-	name = names_ref(&f, values, "name");
-	descriptor = names_ref(&f, values, "descriptor");
-	has_class = key_named(&f, values, "type", &class_type, &class_key);
-	row->method.is_hidden = number_named(&f, values, "hidden");
+	at = names_places(&f, WHAT_METHOD);
+	name = names_ref(&f, &v, at[METHOD_NAME]);
+	descriptor = names_ref(&f, &v, at[METHOD_DESCRIPTOR]);
+	class = names_ref(&f, &v, at[METHOD_CLASS]);
+	row->method.is_hidden = number_at(&f, &v, at[METHOD_HIDDEN]);
 	row->method.name = names_resolve(c, &name);
 	row->method.descriptor = names_resolve(c, &descriptor);
-	row->method.class = has_class ? names_class(c, class_type, class_key) : NULL;
+	row->method.class = class.is_constant ? names_class(c, class.type, class.key) : NULL;
 	if (!row->method.class)
 		row->method.class = &no_class;
+	row->method.has_class = *row->method.class->name;
 	names_finish(c, &f, row, n_missing);
 	return &row->method;
 }
@@ -206,93 +197,107 @@ static enum java_frame_type frame_type(const char *text, bool is_native)
 	return JAVA_OTHER_CODE;
 }
 
-/* Where in a stack's elements the fields of a frame are; -1: it has none. */
-struct frame_fields {
-	int method, line, bci, type;
-	uint64_t method_type, type_type;
+static enum java_frame_type frame_type_at(struct chunk *c, uint64_t type, int64_t key,
+					  bool is_native)
+{
+	struct names *n = c->names;
+	struct cached_frame_type *cached =
+		&n->frame_types[((uint64_t)key * 2 + is_native) % N_CACHED_FRAME_TYPES];
+	uint64_t n_missing = n->n_missing;
+	enum java_frame_type as;
+
+	if (cached->is_known && cached->key == key && cached->type == type &&
+	    cached->is_native == is_native && cached->round == n->round)
+		return cached->as;
+	as = frame_type(names_text(c, type, key), is_native);
+	if (n->n_missing == n_missing)
+		*cached = (struct cached_frame_type){ type, key, true, is_native, as, n->round };
+	return as;
+}
+
+/* How the frames of a stack are read. */
+struct frames {
+	const struct layout *layout;
+	const int16_t *at; /* of a stack */
+	uint64_t method_type;
+	uint64_t type_type; /* 0: frames have none */
 };
 
-static bool frame_fields(const struct layout *l, struct frame_fields *f)
+static bool frames_of(const struct found *f, struct frames *frames)
 {
+	const int16_t *at = names_places(f, WHAT_STACK);
 	const struct jfr_leaf *method, *type;
+	const struct layout *l;
 
-	f->method = layout_find(l, "method");
-	f->line = layout_find(l, "lineNumber");
-	f->bci = layout_find(l, "bytecodeIndex");
-	f->type = layout_find(l, "type");
-	method = f->method < 0 ? NULL : layout_leaf(l, (size_t)f->method);
-	type = f->type < 0 ? NULL : layout_leaf(l, (size_t)f->type);
+	l = at[STACK_FRAMES] < 0 ? NULL : layout_elements(f->layout, (size_t)at[STACK_FRAMES]);
+	method = !l || at[FRAME_METHOD] < 0 ? NULL : layout_leaf(l, (size_t)at[FRAME_METHOD]);
+	type = !l || at[FRAME_TYPE] < 0 ? NULL : layout_leaf(l, (size_t)at[FRAME_TYPE]);
 	if (!method || method->kind != VALUE_CONSTANT)
 		return false;
-	f->method_type = method->field->type_id;
-	f->type_type = type && type->kind == VALUE_CONSTANT ? type->field->type_id : 0;
+	*frames = (struct frames){
+		.layout = l,
+		.at = at,
+		.method_type = method->field->type_id,
+		.type_type = type && type->kind == VALUE_CONSTANT ? type->field->type_id : 0,
+	};
 	return true;
 }
 
-/* The numbers of a frame, before anything is looked up. */
-struct raw_frame {
-	int64_t method, type;
-	int32_t line, bci;
-};
-
-static size_t read_frames(const struct layout *l, const struct frame_fields *at, struct reader *r,
-			  struct raw_frame *raw, size_t n)
+static void explain_frame(struct chunk *c, const struct frames *f, const int64_t *numbers,
+			  struct java_frame *out)
 {
-	SCOPED(free) struct jfr_value *v = malloc((layout_n_leaves(l) + 1) * sizeof(*v));
-	size_t i;
+	const int16_t *at = f->at;
+	int32_t line = at[FRAME_LINE] < 0 ? 0 : (int32_t)numbers[at[FRAME_LINE]];
 
-	for (i = 0; v && i < n; i++) {
-		if (layout_read(l, r, v))
-			break;
-		raw[i] = (struct raw_frame){
-			.method = v[at->method].n,
-			.type = at->type_type ? v[at->type].n : -1,
-			.line = at->line < 0 ? 0 : (int32_t)v[at->line].n,
-			.bci = at->bci < 0 ? -1 : (int32_t)v[at->bci].n,
-		};
-	}
-	return i;
+	out->method = names_method(c, f->method_type, numbers[at[FRAME_METHOD]]);
+	if (!out->method)
+		out->method = names_no_method(c);
+	out->line = line > 0 ? line : 0;
+	out->bci = at[FRAME_BCI] < 0 ? -1 : (int32_t)numbers[at[FRAME_BCI]];
+	out->type = JAVA_OTHER_CODE;
+	if (f->type_type)
+		out->type = frame_type_at(c, f->type_type, numbers[at[FRAME_TYPE]],
+					  !out->method->has_class);
 }
 
-static void explain_frame(struct chunk *c, const struct frame_fields *at,
-			  const struct raw_frame *raw, struct java_frame *f)
-{
-	const char *type = at->type_type ? names_text(c, at->type_type, raw->type) : "";
+#define FEW_LEAVES 16 /* of a frame: JVMs write four */
 
-	f->method = names_method(c, at->method_type, raw->method);
-	if (!f->method)
-		f->method = names_no_method(c);
-	f->line = raw->line > 0 ? raw->line : 0;
-	f->bci = raw->bci;
-	f->type = frame_type(type, !*f->method->class->name);
+/* How many could be read; constants do not move while they are. */
+static size_t read_frames(struct chunk *c, const struct frames *f, struct reader *r,
+			  struct java_frame *out, size_t n)
+{
+	size_t n_leaves = layout_n_leaves(f->layout), i;
+	SCOPED(free) int64_t *many = NULL;
+	int64_t few[FEW_LEAVES], *numbers = few;
+
+	if (n_leaves > FEW_LEAVES)
+		numbers = many = malloc(n_leaves * sizeof(*many));
+	for (i = 0; numbers && i < n && !layout_read_numbers(f->layout, r, numbers); i++)
+		explain_frame(c, f, numbers, &out[i]);
+	return i;
 }
 
 static int fill_stack(struct chunk *c, struct found *f, struct java_stack *s)
 {
-	SCOPED(free) struct jfr_value *values = names_values(f);
-	int frames = layout_find(f->layout, "frames");
-	const struct layout *l = frames < 0 ? NULL : layout_elements(f->layout, (size_t)frames);
-	SCOPED(free) struct raw_frame *raw = NULL;
+	SCOPED(values) struct constant_values v;
+	const struct jfr_value *array;
 	struct java_frame *out;
-	struct frame_fields at;
+	struct frames frames;
 	struct reader r;
 	size_t n;
 
-	if (!values || !l || !frame_fields(l, &at))
+	if (!names_values(f, &v) || !frames_of(f, &frames))
 		return -EBADMSG;
-	n = values[frames].n < MAX_FRAMES ? (size_t)values[frames].n : MAX_FRAMES;
-	raw = calloc(n + 1, sizeof(*raw));
+	array = &v.all[frames.at[STACK_FRAMES]];
+	n = array->n < MAX_FRAMES ? (size_t)array->n : MAX_FRAMES;
 	out = n <= s->n ? (struct java_frame *)s->frames
 			: arena_calloc(&f->names->arena, n, sizeof(*out));
-	if (!raw || (n && !out))
+	if (n && !out)
 		return -ENOMEM;
-	s->is_truncated = number_named(f, values, "truncated") || (uint64_t)values[frames].n > n;
-	reader_init(&r, values[frames].string.bytes, values[frames].string.len);
-	n = read_frames(l, &at, &r, raw, n);
-	for (size_t i = 0; i < n; i++)
-		explain_frame(c, &at, &raw[i], &out[i]);
+	s->is_truncated = number_at(f, &v, frames.at[STACK_TRUNCATED]) || (uint64_t)array->n > n;
+	reader_init(&r, array->string.bytes, array->string.len);
+	s->n = read_frames(c, &frames, &r, out, n);
 	s->frames = out;
-	s->n = n;
 	return 0;
 }
 

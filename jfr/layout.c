@@ -36,6 +36,7 @@ struct layout {
 	struct step *steps;
 	struct jfr_leaf *leaves;
 	size_t n, steps_cap, leaves_cap;
+	bool has_others; /* than varints */
 };
 
 /* Types that lie in each other several times over would make layouts without end. */
@@ -102,6 +103,7 @@ static int add_leaf(struct layout *l, enum op op, const struct jfr_field *field,
 		return err;
 	}
 	l->steps[l->n] = (struct step){ .op = op, .elements = elements };
+	l->has_others |= op < OP_SHORT || op > OP_LONG;
 	l->leaves[l->n] = (struct jfr_leaf){
 		.path = TAKE(copy),
 		.field = field,
@@ -239,8 +241,11 @@ static void read_array(const struct layout *elements, struct reader *r, struct j
 
 	if (n > reader_left(r) || (n && !elements->n)) /* each is at least a byte */
 		reader_fail(r, -EBADMSG, path);
-	for (uint64_t i = 0; i < n && !reader_error(r); i++)
-		layout_skip(elements, r);
+	else if (!elements->has_others)
+		wire_skip_varints(r, n * elements->n, path);
+	else
+		for (uint64_t i = 0; i < n && !r->err; i++)
+			layout_skip(elements, r);
 	value->n = (int64_t)n;
 	value->string = (struct wire_string){ .bytes = start, .len = (size_t)(r->pos - start) };
 }
@@ -250,8 +255,25 @@ static inline uint8_t read_byte(struct reader *r, const char *path)
 	return r->pos < r->end ? *r->pos++ : reader_u8(r, path);
 }
 
-static inline void read_leaf(const struct step *step, const char *path, struct reader *r,
-			     struct jfr_value *value)
+/* The varint of one of OP_SHORT to OP_LONG. */
+static inline int64_t narrowed(enum op op, uint64_t n)
+{
+	switch (op) {
+	case OP_SHORT:
+		return (int16_t)n;
+	case OP_UNSIGNED_SHORT:
+		return (uint16_t)n;
+	case OP_INT:
+		return (int32_t)n;
+	case OP_UNSIGNED_INT:
+		return (uint32_t)n;
+	default:
+		return (int64_t)n;
+	}
+}
+
+static void read_other(const struct step *step, const char *path, struct reader *r,
+		       struct jfr_value *value)
 {
 	switch (step->op) {
 	case OP_BYTE:
@@ -259,21 +281,6 @@ static inline void read_leaf(const struct step *step, const char *path, struct r
 		break;
 	case OP_UNSIGNED_BYTE:
 		value->n = read_byte(r, path);
-		break;
-	case OP_SHORT:
-		value->n = (int16_t)wire_varint(r, path);
-		break;
-	case OP_UNSIGNED_SHORT:
-		value->n = (uint16_t)wire_varint(r, path);
-		break;
-	case OP_INT:
-		value->n = (int32_t)wire_varint(r, path);
-		break;
-	case OP_UNSIGNED_INT:
-		value->n = (uint32_t)wire_varint(r, path);
-		break;
-	case OP_LONG:
-		value->n = (int64_t)wire_varint(r, path);
 		break;
 	case OP_FLOAT:
 	case OP_DOUBLE:
@@ -284,6 +291,9 @@ static inline void read_leaf(const struct step *step, const char *path, struct r
 		break;
 	case OP_ARRAY:
 		read_array(step->elements, r, value, path);
+		break;
+	default:
+		value->n = narrowed(step->op, wire_varint(r, path));
 		break;
 	}
 }
@@ -296,24 +306,41 @@ int layout_read(const struct layout *l, struct reader *r, struct jfr_value *valu
 		if (step->op == OP_LONG) /* as times and all references are */
 			values[i].n = (int64_t)wire_varint(r, l->leaves[i].path);
 		else
-			read_leaf(step, l->leaves[i].path, r, &values[i]);
+			read_other(step, l->leaves[i].path, r, &values[i]);
 	}
-	return reader_error(r);
+	return r->err;
 }
 
 int layout_skip(const struct layout *l, struct reader *r)
 {
 	struct jfr_value unused;
 
-	for (size_t i = 0; i < l->n && !reader_error(r); i++) {
+	for (size_t i = 0; i < l->n && !r->err; i++) {
 		const struct step *step = &l->steps[i];
 
 		if (step->op >= OP_SHORT && step->op <= OP_LONG)
 			wire_skip_varint(r, l->leaves[i].path);
 		else
-			read_leaf(step, l->leaves[i].path, r, &unused);
+			read_other(step, l->leaves[i].path, r, &unused);
 	}
-	return reader_error(r);
+	return r->err;
+}
+
+int layout_read_numbers(const struct layout *l, struct reader *r, int64_t *numbers)
+{
+	for (size_t i = 0; i < l->n; i++) {
+		const struct step *step = &l->steps[i];
+		const char *path = l->leaves[i].path;
+		struct jfr_value other;
+
+		if (step->op >= OP_SHORT && step->op <= OP_LONG) {
+			numbers[i] = narrowed(step->op, wire_varint(r, path));
+			continue;
+		}
+		read_other(step, path, r, &other);
+		numbers[i] = step->op < OP_SHORT ? other.n : 0;
+	}
+	return r->err;
 }
 
 const struct layout *layout_elements(const struct layout *l, size_t leaf)

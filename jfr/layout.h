@@ -52,6 +52,8 @@ int layout_find(const struct layout *l, const char *path);
 int layout_read(const struct layout *l, struct reader *r, struct jfr_value *values);
 /* Moves r behind a value of the type. */
 int layout_skip(const struct layout *l, struct reader *r);
+/* Reads all leaves as whole numbers; what is none is 0. */
+int layout_read_numbers(const struct layout *l, struct reader *r, int64_t *numbers);
 /* The layout of the elements of an array leaf; NULL when they are not described. */
 const struct layout *layout_elements(const struct layout *l, size_t leaf);
 

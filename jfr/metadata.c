@@ -7,6 +7,7 @@
 
 #include "core/arena.h"
 #include "core/array.h"
+#include "core/scoped.h"
 #include "jfr/element.h"
 #include "jfr/wire.h"
 
@@ -233,23 +234,40 @@ static const struct {
 	{ "jdk.jfr.Percentage", "", JFR_PERCENTAGE },
 };
 
+/* False: no annotation of this type says anything that is asked for. */
+static bool annotate_field(struct jfr_field *f, const struct jfr_type *t, const char *value)
+{
+	bool is_unsigned = !strcmp(t->name, "jdk.jfr.Unsigned");
+	bool is_contextual = !strcmp(t->name, "jdk.jfr.Contextual"), is_unit = false;
+
+	f->is_unsigned |= is_unsigned;
+	f->is_contextual |= is_contextual;
+	for (size_t i = 0; i < sizeof(units) / sizeof(units[0]); i++) {
+		if (strcmp(t->name, units[i].annotation))
+			continue;
+		is_unit = true;
+		if (!*units[i].value || !strcmp(value, units[i].value)) {
+			f->unit = units[i].unit;
+			break;
+		}
+	}
+	return is_unsigned || is_contextual || is_unit;
+}
+
+/* Most annotations are for people: the name of each type of them is looked at once. */
 static void annotate(struct parser *p)
 {
-	for (size_t i = 0; i < p->n_annotations; i++) {
+	SCOPED(free) bool *is_left_out = calloc(p->m->n_types + 1, sizeof(*is_left_out));
+
+	if (!is_left_out)
+		reader_fail(&p->in.r, -ENOMEM, "annotations");
+	for (size_t i = 0; is_left_out && i < p->n_annotations; i++) {
 		const struct annotation *a = &p->annotations[i];
 		const struct jfr_type *t = metadata_by_id(p->m, a->class_id);
-		struct jfr_field *f = &p->m->fields[a->field];
 
-		if (!t)
-			continue;
-		f->is_unsigned |= !strcmp(t->name, "jdk.jfr.Unsigned");
-		f->is_contextual |= !strcmp(t->name, "jdk.jfr.Contextual");
-		for (size_t j = 0; j < sizeof(units) / sizeof(units[0]); j++)
-			if (!strcmp(t->name, units[j].annotation) &&
-			    (!*units[j].value || !strcmp(a->value, units[j].value))) {
-				f->unit = units[j].unit;
-				break;
-			}
+		if (t && !is_left_out[t - p->m->types])
+			is_left_out[t - p->m->types] =
+				!annotate_field(&p->m->fields[a->field], t, a->value);
 	}
 }
 
@@ -378,14 +396,4 @@ int jfr_type_field(const struct jfr_type *t, const char *name)
 		if (!strcmp(t->fields[i].name, name))
 			return (int)i;
 	return -1;
-}
-
-bool jfr_unit_is_timestamp(enum jfr_unit unit)
-{
-	return unit >= JFR_TIMESTAMP_TICKS && unit <= JFR_TIMESTAMP_MS;
-}
-
-bool jfr_unit_is_timespan(enum jfr_unit unit)
-{
-	return unit >= JFR_TIMESPAN_TICKS && unit <= JFR_TIMESPAN_S;
 }

@@ -85,7 +85,14 @@ const struct jfr_type *metadata_by_name(const struct metadata *m, const char *na
 /* Its place among the fields, or -1. */
 int jfr_type_field(const struct jfr_type *t, const char *name);
 /* Is this a unit of time since the chunk's start or 1970? Of how long something took? */
-bool jfr_unit_is_timestamp(enum jfr_unit unit);
-bool jfr_unit_is_timespan(enum jfr_unit unit);
+static inline bool jfr_unit_is_timestamp(enum jfr_unit unit)
+{
+	return unit >= JFR_TIMESTAMP_TICKS && unit <= JFR_TIMESTAMP_MS;
+}
+
+static inline bool jfr_unit_is_timespan(enum jfr_unit unit)
+{
+	return unit >= JFR_TIMESPAN_TICKS && unit <= JFR_TIMESPAN_S;
+}
 
 #endif

@@ -20,6 +20,7 @@ struct moment_reader {
 	struct jfr_value *values;
 	struct place start, duration, thread, stack, state, class;
 	struct place trace_id, trace_high, trace_low, span_id;
+	bool has_ids; /* any of these */
 	struct weight_places weight;
 };
 
@@ -40,6 +41,8 @@ static void find_fields(struct moment_reader *r)
 	r->trace_high = place_find(l, "traceIdHi");
 	r->trace_low = place_find(l, "traceIdLo");
 	r->span_id = place_find_first(l, span_ids);
+	r->has_ids = r->trace_id.leaf >= 0 || r->trace_high.leaf >= 0 || r->trace_low.leaf >= 0 ||
+		     r->span_id.leaf >= 0;
 	r->weight = weight_places(l, r->row);
 }
 
@@ -88,36 +91,51 @@ const struct java_thread *moment_thread(struct moment *m)
 {
 	const struct place *p = &m->reader->thread;
 
-	if (!m->thread && place_refers(p))
+	if (!m->has_thread && place_refers(p))
 		m->thread = names_thread(m->chunk, p->type, m->refs.thread);
+	m->has_thread = true;
 	return m->thread;
+}
+
+void moment_stack(struct moment *m)
+{
+	const struct place *p = &m->reader->stack;
+
+	if (!m->has_stack && place_refers(p)) {
+		m->stack = names_stack(m->chunk, p->type, m->refs.stack);
+		m->is_stack_missing = !m->stack && m->refs.stack;
+	}
+	m->has_stack = true;
+}
+
+const char *moment_state(struct moment *m)
+{
+	if (!m->has_state)
+		m->state = state_text(text(m->reader, m->chunk, &m->reader->state));
+	m->has_state = true;
+	return m->state;
 }
 
 void moment_name(struct moment *m)
 {
-	const struct moment_reader *r = m->reader;
-
-	if (m->is_named)
-		return;
-	m->is_named = true;
 	moment_thread(m);
-	if (place_refers(&r->stack)) {
-		m->stack = names_stack(m->chunk, r->stack.type, m->refs.stack);
-		m->is_stack_missing = !m->stack && m->refs.stack;
-	}
-	m->state = state_text(text(r, m->chunk, &r->state));
-	m->class = text(r, m->chunk, &r->class);
+	moment_stack(m);
+	moment_state(m);
+	if (!m->has_class)
+		m->class = text(m->reader, m->chunk, &m->reader->class);
+	m->has_class = true;
 }
 
-static struct moment_refs read_refs(const struct moment_reader *r)
+/* One by one, as all else of a moment: what is put together elsewhere and copied in wider words has
+   to wait for the narrow ones. */
+static void read_refs(const struct moment_reader *r, struct moment_refs *refs)
 {
-	return (struct moment_refs){
-		.thread = place_key(&r->thread, r->values),
-		.stack = place_key(&r->stack, r->values),
-		.state = place_key(&r->state, r->values),
-		.class = place_key(&r->class, r->values),
-		.of = r,
-	};
+	refs->thread = place_key(&r->thread, r->values);
+	refs->stack = place_key(&r->stack, r->values);
+	refs->state = place_key(&r->state, r->values);
+	refs->class = place_key(&r->class, r->values);
+	refs->of = r;
+	refs->span = 0;
 }
 
 /* An id that is written as text, or as a number of 64 bits. What a JVM writes more than once is a
@@ -168,7 +186,9 @@ int moment_time(struct moment_reader *r, const struct chunk *chunk, const struct
 /* One by one: clearing the whole of it would cost more than all that is read. */
 static void forget(struct moment *m)
 {
-	m->is_named = m->is_stack_missing = m->is_sample = false;
+	m->has_thread = m->has_stack = m->has_state = m->has_class = false;
+	m->is_stack_missing = m->is_sample = false;
+	m->spans = NULL;
 	m->thread = NULL;
 	m->stack = NULL;
 	m->mark = NULL;
@@ -194,10 +214,13 @@ int moment_read(struct moment_reader *r, struct chunk *chunk, const struct event
 	m->fields = r->values;
 	forget(m);
 	m->time_ns = place_ns(&r->start, r->values, chunk, chunk->header.start_ns);
-	m->duration_ns = place_ns(&r->duration, r->values, chunk, -1);
-	m->refs = read_refs(r);
+	m->duration_ns = -1;
+	if (r->duration.leaf >= 0)
+		m->duration_ns = place_ns(&r->duration, r->values, chunk, -1);
+	read_refs(r, &m->refs);
 	m->reader = r;
-	read_span(r, chunk, m);
+	if (r->has_ids)
+		read_span(r, chunk, m);
 	weigh(&r->weight, m, settings);
 	return 0;
 }

@@ -20,13 +20,14 @@ struct jfr_value;
 struct layout;
 struct moment_reader;
 struct settings;
+struct spans;
 
 /* What an event refers to. Events of one chunk for which this is the same have the same names, so
    whoever remembers what came of them need not ask for the names again. Comparable as bytes. */
 struct moment_refs {
 	int64_t thread, stack, state, class; /* keys of constants; 0: none */
 	const void *of;			     /* which fields these are of */
-	const void *span;		     /* the scope it was found in; NULL: none */
+	int64_t span;			     /* the id of the scope it was found in; 0: none */
 };
 
 struct moment {
@@ -38,11 +39,12 @@ struct moment {
 	int64_t duration_ns; /* -1: it has none */
 	struct moment_refs refs;
 	struct moment_reader *reader;
+	struct spans *spans; /* it may turn out to be in one, when the chunk ends; else NULL */
 	/* by moment_name() */
-	bool is_named;
-	struct java_thread *thread;	/* NULL: unknown */
-	struct java_stack *stack;	/* NULL: it has none */
-	bool is_stack_missing;		/* it refers to one that is not there */
+	bool has_thread, has_stack, has_state, has_class; /* which of these it has found */
+	struct java_thread *thread;			  /* NULL: unknown */
+	struct java_stack *stack;			  /* NULL: it has none */
+	bool is_stack_missing;				  /* it refers to one that is not there */
 	const char *mark;		/* what stands for the stack ("[lost]"), or NULL */
 	const char *state;		/* of the thread, "RUNNABLE"; "" unknown */
 	const char *class;		/* that it is about; "" none */
@@ -71,8 +73,10 @@ int moment_read(struct moment_reader *r, struct chunk *chunk, const struct event
 
 /* Finds the names of what it refers to, once. */
 void moment_name(struct moment *m);
-/* Only the thread, NULL when it is unknown. */
+/* Only the thread, NULL when it is unknown; only the stack; only the state. */
 const struct java_thread *moment_thread(struct moment *m);
+void moment_stack(struct moment *m);
+const char *moment_state(struct moment *m);
 /* Only whether it is such an event, and when it was. */
 int moment_time(struct moment_reader *r, const struct chunk *chunk, const struct event *e,
 		int64_t *time_ns);

@@ -25,7 +25,9 @@ struct names *names_new(struct constants *c)
 		return NULL;
 	n->constants = c;
 	n->nowhere.name = "[unresolved]";
-	n->no_method = (struct java_method){ .class = &n->nowhere, .name = "", .descriptor = "" };
+	n->no_method = (struct java_method){
+		.class = &n->nowhere, .name = "", .descriptor = "", .has_class = true
+	};
 	return n;
 }
 
@@ -34,6 +36,7 @@ void names_free(struct names *n)
 	if (!n)
 		return;
 	constants_free(n->constants);
+	free(n->room.text);
 	arena_deinit(&n->arena);
 	free(n->rows);
 	free(n);
@@ -60,7 +63,7 @@ void names_forget(struct names *n)
 			n->rows[i]->class.string = 0;
 			break;
 		case WHAT_METHOD:
-			n->rows[i]->method.function = 0;
+			n->rows[i]->method.function = n->rows[i]->method.location = 0;
 			break;
 		case WHAT_STACK:
 			n->rows[i]->stack.stack = 0;
@@ -93,6 +96,7 @@ static bool find_in(struct names *n, uint64_t type, int64_t key, struct found *f
 	if (!f->constant)
 		return false;
 	f->names = n;
+	f->pool = pool;
 	f->layout = pool_layout(pool);
 	return true;
 }
@@ -112,16 +116,60 @@ bool names_find(struct chunk *c, uint64_t type, int64_t key, struct found *f)
 	return false;
 }
 
-struct jfr_value *names_values(const struct found *f)
+bool names_values(const struct found *f, struct constant_values *v)
 {
-	SCOPED(free)
-	struct jfr_value *values = malloc((layout_n_leaves(f->layout) + 1) * sizeof(*values));
+	size_t n = layout_n_leaves(f->layout);
 	struct reader r;
 
+	v->all = n <= FEW_VALUES ? v->few : malloc(n * sizeof(*v->all));
 	reader_init(&r, f->constant->bytes, f->constant->len);
-	if (!values || layout_read(f->layout, &r, values))
-		return NULL;
-	return TAKE(values);
+	return v->all && !layout_read(f->layout, &r, v->all);
+}
+
+static const char *const fields[N_WHATS][8] = {
+	[WHAT_TEXT] = { [TEXT_NAME] = "name", [TEXT_TYPE] = "type" },
+	[WHAT_THREAD] = { [THREAD_NAME] = "javaName",
+			  [THREAD_OS_NAME] = "osName",
+			  [THREAD_GROUP] = "group",
+			  [THREAD_ID] = "javaThreadId",
+			  [THREAD_OS_ID] = "osThreadId",
+			  [THREAD_VIRTUAL] = "virtual" },
+	[WHAT_CLASS] = { [CLASS_NAME] = "name" },
+	[WHAT_METHOD] = { [METHOD_NAME] = "name",
+			  [METHOD_DESCRIPTOR] = "descriptor",
+			  [METHOD_CLASS] = "type",
+			  [METHOD_HIDDEN] = "hidden" },
+	[WHAT_STACK] = { [STACK_TRUNCATED] = "truncated", [STACK_FRAMES] = "frames" },
+};
+
+static void find_frame_places(const struct layout *l, int16_t *leaves)
+{
+	static const char *const of_frames[] = {
+		[FRAME_METHOD] = "method",
+		[FRAME_LINE] = "lineNumber",
+		[FRAME_BCI] = "bytecodeIndex",
+		[FRAME_TYPE] = "type",
+	};
+	const struct layout *frames =
+		leaves[STACK_FRAMES] < 0 ? NULL : layout_elements(l, (size_t)leaves[STACK_FRAMES]);
+
+	for (unsigned int i = FRAME_METHOD; i <= FRAME_TYPE; i++)
+		leaves[i] = frames ? (int16_t)layout_find(frames, of_frames[i]) : -1;
+}
+
+const int16_t *names_places(const struct found *f, enum what what)
+{
+	struct pool_memo *m = pool_memo(f->pool);
+
+	if (m->what == what)
+		return m->leaves;
+	m->what = (uint8_t)what;
+	for (unsigned int i = 0; i < 8; i++)
+		m->leaves[i] =
+			fields[what][i] ? (int16_t)layout_find(f->layout, fields[what][i]) : -1;
+	if (what == WHAT_STACK)
+		find_frame_places(f->layout, m->leaves);
+	return m->leaves;
 }
 
 /* It may be asked for while it is put together, when constants refer to each other in a circle, or
@@ -181,31 +229,37 @@ void names_finish(struct chunk *c, struct found *f, struct named *row, uint64_t 
 	row->round = f->names->round;
 }
 
+static char *room_for(struct text_room *room, size_t len)
+{
+	char *text = len <= room->cap ? room->text : realloc(room->text, len);
+
+	if (!text || len <= room->cap)
+		return text;
+	room->text = text;
+	room->cap = len;
+	return text;
+}
+
 static const char *text_of(struct names *n, const struct wire_string *s)
 {
-	SCOPED(free) char *text = malloc(wire_string_room(s) + 1);
+	char *text = room_for(&n->room, wire_string_room(s) + 1);
 
 	return text ? arena_copy(&n->arena, text, wire_string_text(s, text)) : NULL;
 }
 
-struct text_ref names_ref_at(const struct found *f, const struct jfr_value *values, int i)
+struct text_ref names_ref(const struct found *f, const struct constant_values *v, int i)
 {
 	const struct jfr_leaf *leaf = i < 0 ? NULL : layout_leaf(f->layout, (size_t)i);
 	struct text_ref ref = { .is_constant = false };
 
 	if (leaf && leaf->kind == VALUE_STRING)
-		ref.string = values[i].string;
+		ref.string = v->all[i].string;
 	ref.is_constant = leaf && leaf->kind == VALUE_CONSTANT;
 	if (ref.is_constant) {
 		ref.type = leaf->field->type_id;
-		ref.key = values[i].n;
+		ref.key = v->all[i].n;
 	}
 	return ref;
-}
-
-struct text_ref names_ref(const struct found *f, const struct jfr_value *values, const char *path)
-{
-	return names_ref_at(f, values, layout_find(f->layout, path));
 }
 
 const char *names_resolve(struct chunk *c, const struct text_ref *ref)
@@ -239,32 +293,30 @@ const char *names_missing(struct chunk *c, const char *what, int64_t key)
 	return kept ? kept : "[unresolved]";
 }
 
-/* Text of what is no class, thread or method: its name, its class, or its first field. */
-static const char *plain_text(struct chunk *c, uint64_t type, int64_t key)
+/* Text of what is no class, thread or method: its name, its class (of an object), or its first
+   field. */
+static const char *plain_text(struct chunk *c, struct found *f)
 {
+	uint64_t n_missing = c->names->n_missing;
+	const int16_t *at;
 	struct text_ref ref;
-	uint64_t n_missing;
 	struct named *row;
-	struct found f;
 	bool is_done;
-	int i;
 
-	if (!names_find(c, type, key, &f))
-		return key ? names_missing(c, "constant", key) : "";
-	row = names_row(&f, WHAT_TEXT, &is_done);
+	row = names_row(f, WHAT_TEXT, &is_done);
 	if (!row || is_done)
 		return row ? row->text : "";
-	n_missing = c->names->n_missing;
-	SCOPED(free) struct jfr_value *values = names_values(&f);
+	SCOPED(values) struct constant_values v;
 
-	if (!values)
+	if (!names_values(f, &v))
 		return "";
-	i = layout_find(f.layout, "name");
-	if (i < 0)
-		i = layout_find(f.layout, "type"); /* of an object */
-	ref = names_ref_at(&f, values, i >= 0 ? i : 0);
+	at = names_places(f, WHAT_TEXT);
+	ref = names_ref(f, &v,
+			at[TEXT_NAME] >= 0   ? at[TEXT_NAME]
+			: at[TEXT_TYPE] >= 0 ? at[TEXT_TYPE]
+					     : 0);
 	row->text = names_resolve(c, &ref);
-	names_finish(c, &f, row, n_missing);
+	names_finish(c, f, row, n_missing);
 	return row->text;
 }
 
@@ -280,15 +332,11 @@ static const char *method_text(struct chunk *c, struct java_method *m)
 }
 
 /* What was put together before; NULL: nothing, or it is to be done again. */
-static const char *known_text(struct chunk *c, uint64_t type, int64_t key)
+static const char *known_text(const struct found *f)
 {
-	const struct named *row;
-	struct found f;
+	const struct named *row = f->constant->memo ? f->names->rows[f->constant->memo - 1] : NULL;
 
-	if (!find_in(c->names, type, key, &f) || !f.constant->memo)
-		return NULL;
-	row = f.names->rows[f.constant->memo - 1];
-	if (row->is_partial)
+	if (!row || row->is_partial)
 		return NULL;
 	switch (row->what) {
 	case WHAT_TEXT:
@@ -304,58 +352,79 @@ static const char *known_text(struct chunk *c, uint64_t type, int64_t key)
 	}
 }
 
-static const char *new_text(struct chunk *c, uint64_t type_id, int64_t key)
+static enum what what_is(struct chunk *c, uint64_t type_id)
 {
 	const struct jfr_type *type = metadata_by_id(c->metadata, type_id);
 	const char *name = type ? type->name : "";
-	const char *text = "";
 
-	if (c->names->depth >= MAX_DEPTH)
-		return "";
-	c->names->depth++;
-	if (!strcmp(name, "java.lang.Class")) {
-		const struct java_class *class = names_class(c, type_id, key);
+	return !strcmp(name, "java.lang.Class")	   ? WHAT_CLASS
+	       : !strcmp(name, "java.lang.Thread") ? WHAT_THREAD
+	       : !strcmp(name, "jdk.types.Method") ? WHAT_METHOD
+						   : WHAT_TEXT;
+}
 
-		text = class ? class->name : "";
-	} else if (!strcmp(name, "java.lang.Thread")) {
-		const struct java_thread *thread = names_thread(c, type_id, key);
+/* What the constants of a type are, by its name. */
+static enum what what_of(struct chunk *c, uint64_t type_id)
+{
+	struct pool *pool = constants_pool(c->names->constants, type_id);
+	struct pool_memo *memo = pool ? pool_memo(pool) : NULL;
 
-		text = thread ? thread->name : "";
-	} else if (!strcmp(name, "jdk.types.Method")) {
-		struct java_method *method = names_method(c, type_id, key);
+	if (!memo)
+		return what_is(c, type_id);
+	if (!memo->type)
+		memo->type = (uint8_t)what_is(c, type_id);
+	return (enum what)memo->type;
+}
 
-		text = method ? method_text(c, method) : "";
-	} else {
-		text = plain_text(c, type_id, key);
+static const char *new_text(struct chunk *c, uint64_t type_id, int64_t key, struct found *f)
+{
+	const struct java_class *class;
+	const struct java_thread *thread;
+	struct java_method *method;
+
+	switch (what_of(c, type_id)) {
+	case WHAT_CLASS:
+		class = names_class(c, type_id, key);
+		return class ? class->name : "";
+	case WHAT_THREAD:
+		thread = names_thread(c, type_id, key);
+		return thread ? thread->name : "";
+	case WHAT_METHOD:
+		method = names_method(c, type_id, key);
+		return method ? method_text(c, method) : "";
+	default:
+		break;
 	}
-	c->names->depth--;
-	return text ? text : "";
+	if (f->constant || names_find(c, type_id, key, f))
+		return plain_text(c, f);
+	return key ? names_missing(c, "constant", key) : "";
 }
 
 const char *names_text(struct chunk *c, uint64_t type, int64_t key)
 {
-	const char *text = known_text(c, type, key);
+	struct found f;
+	const char *text = find_in(c->names, type, key, &f) ? known_text(&f) : NULL;
 
-	return text ? text : new_text(c, type, key);
+	if (text || c->names->depth >= MAX_DEPTH)
+		return text ? text : "";
+	c->names->depth++;
+	text = new_text(c, type, key, &f);
+	c->names->depth--;
+	return text ? text : "";
 }
 
 const char *names_string(struct chunk *c, const struct wire_string *s, struct text_room *room)
 {
 	struct text_ref ref = { .string = *s };
-	size_t need = wire_string_room(s) + 1;
+	char *text;
 
 	if (s->encoding == WIRE_POOLED)
 		return names_resolve(c, &ref);
-	if (need > room->cap) {
-		char *text = realloc(room->text, need);
-
-		if (!text)
-			return "";
-		room->text = text;
-		room->cap = need;
-	}
-	room->text[wire_string_text(s, room->text)] = '\0';
-	return room->text;
+	text = room_for(room, wire_string_room(s) + 1);
+	if (!text)
+		return "";
+	text[wire_string_text(s, text)] = '\0';
+	return text;
 }
 
 bool names_has_room(const struct chunk *c)

@@ -35,8 +35,8 @@ struct java_method {
 	const struct java_class *class; /* "" for native code of async-profiler */
 	const char *name, *descriptor;
 	const char *text; /* "Class.method", of names_text(); NULL at first */
-	bool is_hidden;
-	uint32_t function;
+	bool is_hidden, has_class;
+	uint32_t function, location; /* the latter without a line */
 };
 
 enum java_frame_type {

@@ -3,14 +3,25 @@
 #ifndef JFR_NAMES_ROW_H
 #define JFR_NAMES_ROW_H
 
+#include <stdlib.h>
+
 #include "core/arena.h"
+#include "jfr/layout.h"
 #include "jfr/names.h"
 
 struct constant;
-struct jfr_value;
-struct layout;
+struct pool;
 
-enum what { WHAT_TEXT, WHAT_THREAD, WHAT_CLASS, WHAT_METHOD, WHAT_STACK };
+enum what { WHAT_TEXT = 1, WHAT_THREAD, WHAT_CLASS, WHAT_METHOD, WHAT_STACK };
+
+#define N_WHATS (WHAT_STACK + 1)
+
+/* The fields of each that are asked for: indices into names_places(). */
+enum { TEXT_NAME, TEXT_TYPE };
+enum { THREAD_NAME, THREAD_OS_NAME, THREAD_GROUP, THREAD_ID, THREAD_OS_ID, THREAD_VIRTUAL };
+enum { CLASS_NAME };
+enum { METHOD_NAME, METHOD_DESCRIPTOR, METHOD_CLASS, METHOD_HIDDEN };
+enum { STACK_TRUNCATED, STACK_FRAMES, FRAME_METHOD, FRAME_LINE, FRAME_BCI, FRAME_TYPE };
 
 /* What a constant's memo counts, from 1. */
 struct named {
@@ -26,7 +37,8 @@ struct named {
 	};
 };
 
-#define N_CACHED_METHODS 1024
+#define N_CACHED_METHODS 4096
+#define N_CACHED_FRAME_TYPES 16
 
 /* Methods that many stacks have in common are looked up once. */
 struct cached_method {
@@ -36,10 +48,20 @@ struct cached_method {
 	unsigned int round;
 };
 
+struct cached_frame_type {
+	uint64_t type;
+	int64_t key;
+	bool is_known, is_native;
+	enum java_frame_type as;
+	unsigned int round;
+};
+
 struct names {
 	struct constants *constants;
 	struct arena arena;
 	struct cached_method methods[N_CACHED_METHODS];
+	struct cached_frame_type frame_types[N_CACHED_FRAME_TYPES];
+	struct text_room room; /* for one text that is put together */
 	struct named **rows;
 	size_t n, cap;
 	unsigned int round;
@@ -52,14 +74,31 @@ struct names {
 /* A constant, where it was found. */
 struct found {
 	struct names *names;
+	struct pool *pool;
 	struct constant *constant;
 	const struct layout *layout;
 };
 
+#define FEW_VALUES 12
+
+/* The values of a constant. */
+struct constant_values {
+	struct jfr_value *all;
+	struct jfr_value few[FEW_VALUES]; /* where most have room */
+};
+
+static inline void scoped_values(struct constant_values *v)
+{
+	if (v->all != v->few)
+		free(v->all);
+}
+
 bool names_find(struct chunk *c, uint64_t type, int64_t key, struct found *f);
-/* The values of a constant, to be freed; NULL: no memory, or bytes that make no sense. What is
-   asked of them is asked before anything else is looked up, which may move constants. */
-struct jfr_value *names_values(const struct found *f);
+/* Reads them; false: no memory, or bytes that make no sense. What is asked of them is asked before
+   anything else is looked up, which may move constants. */
+bool names_values(const struct found *f, struct constant_values *v);
+/* Where in them the fields are that are asked of such a thing; -1: it has none. */
+const int16_t *names_places(const struct found *f, enum what what);
 /* The row of a constant, made when there is none; *is_done: it need not be put together again.
    NULL: no memory, or it was asked for as something else before. */
 struct named *names_row(struct found *f, enum what what, bool *is_done);
@@ -74,8 +113,7 @@ struct text_ref {
 	struct wire_string string;
 };
 
-struct text_ref names_ref_at(const struct found *f, const struct jfr_value *values, int leaf);
-struct text_ref names_ref(const struct found *f, const struct jfr_value *values, const char *path);
+struct text_ref names_ref(const struct found *f, const struct constant_values *v, int leaf);
 /* Kept with the names: for strings of constants only, of which each is asked for once. */
 const char *names_resolve(struct chunk *c, const struct text_ref *ref);
 /* "[unresolved:WHAT:KEY]". Hostile files have as many as they like; not all are told apart. */

@@ -135,7 +135,7 @@ void piecewise_forget(struct piecewise *f)
 static int learn_from(struct piecewise *f, struct event_types *types, uint64_t to)
 {
 	/* Nobody is told of anything: spans need not be known. */
-	f->jvm->interpreter.is_waiting = false;
+	f->jvm->interpreter.has_scopes = false;
 	return chunk_walk(f->chunk, types, f->learned_to, to);
 }
 

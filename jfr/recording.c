@@ -26,6 +26,7 @@ struct recording {
 	struct chunk_header last; /* of the chunk older[0] is of */
 	struct seen_chunks *seen;
 	struct recording_report *report;
+	bool is_glance; /* events are left out */
 };
 
 void recording_report_deinit(struct recording_report *r)
@@ -155,7 +156,7 @@ static int visit_chunk(struct recording *r, struct chunk *c, uint64_t to)
 	c->older[1] = r->older[1];
 	err = v->begin ? v->begin(v->ctx, c) : 0;
 	if (!err) {
-		err = chunk_walk(c, r->types, CHUNK_HEADER_LEN, to);
+		err = r->is_glance ? 0 : chunk_walk(c, r->types, CHUNK_HEADER_LEN, to);
 		last_err = v->end ? v->end(v->ctx, c, r->types) : 0;
 		err = err ? err : last_err;
 	}
@@ -372,6 +373,17 @@ int recording_read_part(struct recording *r, uint64_t from, uint64_t to,
 	r->report = report;
 	while (!err && from < r->size && from < to)
 		err = hurry_is_on() ? -EINTR : read_chunk(r, from, &from);
+	return err;
+}
+
+int recording_glance(struct recording *r, uint64_t from, uint64_t to,
+		     struct recording_report *report)
+{
+	int err;
+
+	r->is_glance = true;
+	err = recording_read_part(r, from, to, report);
+	r->is_glance = false;
 	return err;
 }
 

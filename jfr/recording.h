@@ -51,6 +51,9 @@ void recording_free(struct recording *r); /* NULL is fine */
 /* Visits the chunks that begin in [from, to). As recording_read(). */
 int recording_read_part(struct recording *r, uint64_t from, uint64_t to,
 			struct recording_report *report);
+/* The same, but for their events: of each chunk, the visitor is told that it begins and ends. */
+int recording_glance(struct recording *r, uint64_t from, uint64_t to,
+		     struct recording_report *report);
 
 /* Which chunks it keeps something of. */
 struct recording_state {

@@ -6,43 +6,50 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "core/array.h"
+#include "core/intern.h"
 #include "core/profile.h"
 #include "core/profile_merge.h"
-#include "core/scoped.h"
 #include "jfr/chunk.h"
 #include "jfr/names.h"
+#include "jfr/sample_rows.h"
+#include "jfr/spans.h"
+#include "jfr/stack_ids.h"
 
-#define N_CACHED 2048 /* samples that are not looked for again */
-#define CACHE_SHIFT 53
-#define N_CACHED_LOCATIONS 4096
+#define N_CACHED_LABELS 256
+#define MAX_ROWS (64 * 1024)  /* 5 MB; then they are made anew */
+#define MAX_OPEN (128 * 1024) /* 5 MB; then the spans are those that are known by now */
 #define MAX_LABELS 12
 #define MAX_COMMON 4
-#define MAX_NAME_LEN 8192
 
-/* What came of what events refer to, while a chunk is read. */
-struct cached {
-	enum sample_count end; /* of its stack */
-	struct moment_refs refs;
-	uint32_t sample; /* of the profile; 0: this place is free */
+/* Labels that many samples have in common are put together once. */
+struct cached_labels {
+	struct moment_refs refs; /* without the stack */
+	uint32_t labels;	 /* 0: free */
 };
 
-/* Frames that many stacks have in common are looked up once. */
-struct cached_location {
-	uint32_t function, line, location; /* location 0: free */
-	uint16_t kind;
+#define MAX_USED 3 /* values of one event: itself, a number and a size */
+
+/* What an event is worth, of which it is not known yet in which span it was. */
+struct open_sample {
+	uint32_t row;
+	uint32_t used; /* columns, a bit each: values has only these */
+	int64_t time_ns;
+	int64_t values[MAX_USED];
 };
 
 struct samples {
 	struct profile *p;
 	uint32_t used; /* columns that something came for */
-	struct cached cache[N_CACHED];
+	struct sample_rows rows;
+	struct open_sample *open;
+	size_t n_open, open_cap;
+	struct spans *spans; /* that say in which span these are; borrowed */
+	struct cached_labels labels_made[N_CACHED_LABELS];
 	struct label common[MAX_COMMON];
 	size_t n_common;
-	bool keeps_hidden;
+	struct stack_ids stacks;
 	uint64_t counts[N_SAMPLE_COUNTS];
-	struct cached_location locations_made[N_CACHED_LOCATIONS];
-	uint32_t *locations; /* room for a stack */
-	size_t locations_cap;
 	uint32_t thread_key, tid_key, java_tid_key, state_key, class_key, trace_key, span_key;
 };
 
@@ -67,7 +74,7 @@ struct samples *samples_new(struct profile *p)
 	_Static_assert(N_COLUMNS <= MAX_VALUES, "a profile has a sample type for each column");
 	if (!s)
 		return NULL;
-	s->p = p;
+	s->p = s->stacks.p = p;
 	set_types(p);
 	s->thread_key = profile_string(p, "thread");
 	s->tid_key = profile_string(p, "tid");
@@ -83,124 +90,24 @@ void samples_free(struct samples *s)
 {
 	if (!s)
 		return;
-	free(s->locations);
+	sample_rows_deinit(&s->rows);
+	free(s->open);
+	stack_ids_deinit(&s->stacks);
 	free(s);
 }
 
-void samples_set_label(struct samples *s, const char *key, const char *value)
+/* What is remembered of a chunk. */
+static void forget(struct samples *s)
 {
-	uint32_t id = profile_string(s->p, key);
-	size_t i;
-
-	memset(s->cache, 0, sizeof(s->cache));
-	for (i = 0; i < s->n_common && s->common[i].key != id; i++)
-		;
-	if (i == MAX_COMMON)
-		return;
-	if (i == s->n_common)
-		s->n_common++;
-	s->common[i] = (struct label){ .key = id, .str = profile_string(s->p, value) };
+	sample_rows_clear(&s->rows);
+	memset(s->labels_made, 0, sizeof(s->labels_made));
+	s->n_open = 0;
+	s->spans = NULL;
 }
 
 void samples_keep_hidden(struct samples *s)
 {
-	s->keeps_hidden = true;
-}
-
-static uint32_t make_function(struct profile *p, const struct java_method *m)
-{
-	SCOPED(free) char *name = malloc(MAX_NAME_LEN);
-	SCOPED(free) char *system = malloc(MAX_NAME_LEN);
-	const char *dot = *m->class->name ? "." : "";
-	struct function f = { 0 };
-
-	if (!name || !system)
-		return 0;
-	snprintf(name, MAX_NAME_LEN, "%s%s%s", m->class->name, dot, m->name);
-	snprintf(system, MAX_NAME_LEN, "%s%s", name, m->descriptor);
-	f.name = profile_string(p, name);
-	f.system_name = profile_string(p, *m->descriptor ? system : name);
-	return profile_function(p, &f);
-}
-
-static enum frame_kind kind_of(enum java_frame_type type)
-{
-	switch (type) {
-	case JAVA_NATIVE:
-		return FRAME_NATIVE;
-	case JAVA_KERNEL:
-		return FRAME_KERNEL;
-	default:
-		return FRAME_JAVA;
-	}
-}
-
-static uint32_t make_location(struct samples *s, const struct java_frame *f)
-{
-	struct java_method *m = (struct java_method *)f->method; /* the id in it is ours */
-	struct location l = { .kind = (uint16_t)kind_of(f->type) };
-	struct line line = { .line = (uint32_t)f->line };
-	struct cached_location *c;
-
-	if (!m->function)
-		m->function = make_function(s->p, m);
-	line.function = m->function;
-	c = &s->locations_made[(line.function * 31 + line.line) % N_CACHED_LOCATIONS];
-	if (!c->location || c->function != line.function || c->line != line.line ||
-	    c->kind != l.kind)
-		*c = (struct cached_location){ .function = line.function,
-					       .line = line.line,
-					       .location = profile_location(s->p, &l, &line, 1),
-					       .kind = l.kind };
-	return c->location;
-}
-
-static uint32_t mark(struct profile *p, const char *name)
-{
-	struct function f = { .name = profile_string(p, name) };
-	struct location l = { .kind = FRAME_MARK };
-	struct line line = { .function = profile_function(p, &f) };
-
-	return profile_location(p, &l, &line, 1);
-}
-
-static uint32_t marked_stack(struct samples *s, const char *name)
-{
-	uint32_t location = mark(s->p, name);
-
-	return profile_stack(s->p, &location, 1);
-}
-
-/* Frames that are shown, in s->locations: all of them when none would be left. */
-static size_t fill_locations(struct samples *s, const struct java_stack *stack, bool all)
-{
-	size_t n = 0;
-
-	for (size_t i = 0; i < stack->n; i++)
-		if (all || !stack->frames[i].method->is_hidden)
-			s->locations[n++] = make_location(s, &stack->frames[i]);
-	return n || all ? n : fill_locations(s, stack, true);
-}
-
-static uint32_t stack_of(struct samples *s, struct java_stack *stack)
-{
-	size_t n;
-
-	if (stack->stack && !stack->is_partial)
-		return stack->stack;
-	if (stack->n + 1 > s->locations_cap) {
-		uint32_t *locations = realloc(s->locations, (stack->n + 1) * sizeof(*locations));
-
-		if (!locations)
-			return 0;
-		s->locations = locations;
-		s->locations_cap = stack->n + 1;
-	}
-	n = fill_locations(s, stack, s->keeps_hidden);
-	if (stack->is_truncated)
-		s->locations[n++] = mark(s->p, "[truncated]");
-	stack->stack = profile_stack(s->p, s->locations, n);
-	return stack->stack;
+	s->stacks.keeps_hidden = true;
 }
 
 static void add_text(struct samples *s, struct label *labels, size_t *n, uint32_t key,
@@ -216,11 +123,12 @@ static void add_number(struct label *labels, size_t *n, uint32_t key, int64_t nu
 		labels[(*n)++] = (struct label){ .key = key, .num = number };
 }
 
-static uint32_t make_labels(struct samples *s, const struct moment *m)
+static uint32_t make_labels(struct samples *s, struct moment *m)
 {
 	struct label labels[MAX_LABELS];
 	size_t n = s->n_common;
 
+	moment_name(m);
 	memcpy(labels, s->common, n * sizeof(*labels));
 	if (m->thread) {
 		add_text(s, labels, &n, s->thread_key, m->thread->name);
@@ -234,16 +142,45 @@ static uint32_t make_labels(struct samples *s, const struct moment *m)
 	return profile_label_set(s->p, labels, n);
 }
 
+static struct cached_labels *labels_place(struct samples *s, struct moment_refs *refs)
+{
+	refs->stack = 0;
+	return &s->labels_made[hash_bytes(refs, sizeof(*refs)) % N_CACHED_LABELS];
+}
+
+static bool is_place_of(const struct cached_labels *made, const struct moment_refs *refs)
+{
+	return made->labels && !memcmp(&made->refs, refs, sizeof(*refs));
+}
+
+/* Ids in the event itself are told apart by nothing it refers to. */
+static bool has_own_ids(const struct moment *m)
+{
+	return !m->refs.span && (*m->trace_id || *m->span_id);
+}
+
+static uint32_t labels_of(struct samples *s, struct moment *m)
+{
+	struct moment_refs refs = m->refs;
+	struct cached_labels *made = labels_place(s, &refs);
+
+	if (has_own_ids(m))
+		return make_labels(s, m);
+	if (!is_place_of(made, &refs))
+		*made = (struct cached_labels){ .refs = refs, .labels = make_labels(s, m) };
+	return made->labels;
+}
+
 static uint32_t stack_of_moment(struct samples *s, const struct moment *m)
 {
 	if (m->stack)
-		return stack_of(s, m->stack);
-	return marked_stack(s, m->mark		     ? m->mark
-			       : m->is_stack_missing ? "[unresolved stack]"
-						     : "[no stack]");
+		return stack_ids_of(&s->stacks, m->stack);
+	return stack_ids_of_mark(&s->stacks, m->mark		   ? m->mark
+					     : m->is_stack_missing ? "[unresolved stack]"
+								   : "[no stack]");
 }
 
-/* How its stack ended; moment_name() was there before. */
+/* How its stack ended; moment_stack() was there before. */
 static enum sample_count end_of(const struct moment *m)
 {
 	if (m->stack && m->stack->is_partial)
@@ -265,60 +202,184 @@ static void count(struct samples *s, const struct moment *m, enum sample_count e
 	s->counts[end]++;
 }
 
-/* Ids in the event itself are told apart by nothing it refers to. */
-static bool is_cacheable(const struct moment *m)
+static struct sample_row make_row(struct samples *s, struct moment *m)
 {
-	return !m->mark && (m->refs.span || (!*m->trace_id && !*m->span_id));
+	struct sample_row row = { .refs = m->refs };
+
+	moment_stack(m);
+	row.stack = stack_of_moment(s, m);
+	row.labels = labels_of(s, m);
+	row.end = (uint16_t)end_of(m);
+	row.is_alone = m->mark || has_own_ids(m) || (m->stack && m->stack->is_partial);
+	return row;
 }
 
-static struct cached *slot_of(struct samples *s, const struct moment_refs *r)
+static void add_values(struct samples *s, struct sample_row *row, int64_t time_ns,
+		       const int64_t *values, uint32_t used)
 {
-	uint64_t hash = (uint64_t)r->stack * UINT64_C(0x9e3779b97f4a7c15);
+	static const int64_t nothing[N_COLUMNS];
 
-	hash = (hash ^ (uint64_t)r->thread) * UINT64_C(0xff51afd7ed558ccd);
-	hash = (hash ^ (uint64_t)r->class ^ (uintptr_t)r->of ^ (uintptr_t)r->span) *
-	       UINT64_C(0xc4ceb9fe1a85ec53);
-	_Static_assert(N_CACHED == 1 << (64 - CACHE_SHIFT), "the upper bits of the hash");
-	return &s->cache[hash >> CACHE_SHIFT];
+	if (!row->sample)
+		row->sample = profile_add(s->p, row->stack, row->labels,
+					  time_ns > 0 ? (uint64_t)time_ns : 0, nothing);
+	if (row->sample)
+		profile_add_more(s->p, row->sample, values, used);
 }
 
-static uint32_t add(struct samples *s, struct moment *m)
+/* The labels of a row, and those of the scope that refs are in. */
+static uint32_t labels_in(struct samples *s, uint32_t base, struct moment_refs refs,
+			  const struct span_scope *scope)
 {
-	for (unsigned int i = 0; i < N_COLUMNS; i++)
-		if (!(m->used >> i & 1))
-			m->values[i] = 0;
-	moment_name(m);
-	return profile_add(s->p, stack_of_moment(s, m), make_labels(s, m),
-			   m->time_ns > 0 ? (uint64_t)m->time_ns : 0, m->values);
+	struct cached_labels *made = labels_place(s, &refs);
+	struct label labels[MAX_LABELS];
+	const struct label *known;
+	size_t n;
+
+	if (is_place_of(made, &refs))
+		return made->labels;
+	known = profile_get_labels(s->p, base, &n);
+	for (size_t i = 0; i < n; i++)
+		labels[i] = known[i];
+	add_text(s, labels, &n, s->trace_key, scope->trace_id);
+	add_text(s, labels, &n, s->span_key, scope->span_id);
+	*made = (struct cached_labels){ .refs = refs,
+					.labels = profile_label_set(s->p, labels, n) };
+	return made->labels;
+}
+
+/* The row of a sample that turned out to be in a scope; its own, as long as nobody else is. */
+static struct sample_row *row_in(struct samples *s, struct sample_row *own,
+				 const struct span_scope *scope)
+{
+	struct sample_row *row = NULL;
+
+	own->refs.span = scope->id;
+	if (!own->is_alone)
+		row = sample_rows_find(&s->rows, &own->refs);
+	if (row)
+		return row;
+	own->sample = 0;
+	own->labels = labels_in(s, own->labels, own->refs, scope);
+	row = own->is_alone ? NULL : sample_rows_add(&s->rows, own);
+	return row ? row : own;
+}
+
+static const struct span_scope *scope_of(struct samples *s, const struct open_sample *o)
+{
+	struct sample_row *row = &s->rows.items[o->row];
+	uint64_t thread = (uint64_t)row->refs.thread;
+
+	if (row->scoped == SCOPED_UNKNOWN)
+		row->scoped = spans_has(s->spans, thread) ? SCOPED_SOMETIMES : SCOPED_NEVER;
+	return row->scoped == SCOPED_NEVER ? NULL : spans_find(s->spans, thread, o->time_ns);
+}
+
+static void settle_one(struct samples *s, const struct open_sample *o)
+{
+	const struct span_scope *scope = scope_of(s, o);
+	struct sample_row *row = &s->rows.items[o->row], own;
+	int64_t values[N_COLUMNS];
+	unsigned int n = 0;
+
+	for (uint32_t used = o->used; used; used &= used - 1)
+		values[__builtin_ctz(used)] = o->values[n++];
+	if (scope) {
+		own = *row;
+		row = row_in(s, &own, scope);
+	}
+	add_values(s, row, o->time_ns, values, o->used);
+}
+
+/* Adds the samples of which it was open in which span they were. */
+static void settle(struct samples *s)
+{
+	if (s->n_open)
+		spans_sort(s->spans);
+	for (size_t i = 0; i < s->n_open; i++)
+		settle_one(s, &s->open[i]);
+	s->n_open = 0;
+}
+
+void samples_set_label(struct samples *s, const char *key, const char *value)
+{
+	uint32_t id = profile_string(s->p, key);
+	size_t i;
+
+	settle(s);
+	forget(s);
+	for (i = 0; i < s->n_common && s->common[i].key != id; i++)
+		;
+	if (i == MAX_COMMON)
+		return;
+	if (i == s->n_common)
+		s->n_common++;
+	s->common[i] = (struct label){ .key = id, .str = profile_string(s->p, value) };
+}
+
+static int keep_open(struct samples *s, const struct sample_row *row, const struct moment *m)
+{
+	struct open_sample *o;
+	unsigned int n = 0;
+
+	if (ARRAY_RESERVE(s->open, s->open_cap, s->n_open))
+		return -ENOMEM;
+	o = &s->open[s->n_open++];
+	o->row = (uint32_t)(row - s->rows.items);
+	o->used = m->used;
+	o->time_ns = m->time_ns;
+	for (uint32_t used = m->used; used; used &= used - 1)
+		o->values[n++] = m->values[__builtin_ctz(used)];
+	s->spans = m->spans;
+	return 0;
+}
+
+/* NULL: no memory. */
+static struct sample_row *row_of(struct samples *s, struct moment *m, struct sample_row *own)
+{
+	struct sample_row *row = NULL;
+
+	if (s->rows.n >= MAX_ROWS || s->n_open >= MAX_OPEN) {
+		settle(s);
+		sample_rows_clear(&s->rows);
+	}
+	if (!m->mark && !has_own_ids(m))
+		row = sample_rows_find(&s->rows, &m->refs);
+	if (row)
+		return row;
+	*own = make_row(s, m);
+	return own->is_alone && !m->spans ? own : sample_rows_add(&s->rows, own);
 }
 
 static int take(void *ctx, struct moment *m)
 {
-	struct cached *slot = slot_of(ctx, &m->refs);
+	struct sample_row own, *row;
 	struct samples *s = ctx;
+	int err = 0;
 
 	if (!m->is_sample)
 		return 0;
+	row = row_of(s, m, &own);
+	if (!row)
+		return -ENOMEM;
 	s->used |= m->used;
-	if (slot->sample && is_cacheable(m) && !memcmp(&slot->refs, &m->refs, sizeof(m->refs))) {
-		count(s, m, slot->end);
-		profile_add_more(s->p, slot->sample, m->values, m->used);
-		return 0;
-	}
-	*slot = (struct cached){ .refs = m->refs, .sample = add(s, m) };
-	slot->end = end_of(m);
-	count(s, m, slot->end);
-	if (!is_cacheable(m) || (m->stack && m->stack->is_partial))
-		slot->sample = 0;
-	return profile_error(s->p);
+	count(s, m, (enum sample_count)row->end);
+	if (m->spans)
+		err = keep_open(s, row, m);
+	else
+		add_values(s, row, m->time_ns, m->values, m->used);
+	return err ? err : profile_error(s->p);
 }
 
 static void begin(void *ctx, struct chunk *chunk)
 {
-	struct samples *s = ctx;
-
 	(void)chunk;
-	memset(s->cache, 0, sizeof(s->cache));
+	forget(ctx);
+}
+
+static void end(void *ctx, struct chunk *chunk, struct event_types *types)
+{
+	(void)chunk, (void)types;
+	settle(ctx);
 }
 
 static bool wants(void *ctx, const struct event_row *row)
@@ -329,7 +390,14 @@ static bool wants(void *ctx, const struct event_row *row)
 
 struct moment_sink samples_sink(struct samples *s)
 {
-	return (struct moment_sink){ .ctx = s, .wants = wants, .take = take, .begin = begin };
+	return (struct moment_sink){
+		.ctx = s,
+		.finds_spans = true,
+		.wants = wants,
+		.take = take,
+		.begin = begin,
+		.end = end,
+	};
 }
 
 int samples_merge(struct samples *into, const struct samples *from)

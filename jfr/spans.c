@@ -23,9 +23,12 @@ int spans_add(struct spans *s, const struct span_scope *scope)
 {
 	int err = ARRAY_RESERVE(s->items, s->cap, s->n);
 
-	if (!err)
-		s->items[s->n++] = *scope;
-	return err;
+	if (err)
+		return err;
+	s->items[s->n++] = *scope;
+	s->items[s->n - 1].id = (int64_t)s->n;
+	s->is_sorted = false;
+	return 0;
 }
 
 /* By thread, then by start; of those with one start the outer one first. */
@@ -42,6 +45,9 @@ static int compare(const void *a, const void *b)
 
 void spans_sort(struct spans *s)
 {
+	if (s->is_sorted)
+		return;
+	s->is_sorted = true;
 	if (s->n)
 		qsort(s->items, s->n, sizeof(*s->items), compare);
 	for (size_t i = 0; i < s->n; i++) {
@@ -54,7 +60,8 @@ void spans_sort(struct spans *s)
 	}
 }
 
-const struct span_scope *spans_find(const struct spans *s, uint64_t thread, int64_t time_ns)
+/* How many scopes there are up to a thread's last one that had begun at a time. */
+static size_t n_begun(const struct spans *s, uint64_t thread, int64_t time_ns)
 {
 	size_t low = 0, high = s->n;
 
@@ -67,9 +74,23 @@ const struct span_scope *spans_find(const struct spans *s, uint64_t thread, int6
 		else
 			high = mid;
 	}
+	return low;
+}
+
+bool spans_has(const struct spans *s, uint64_t thread)
+{
+	size_t n = n_begun(s, thread, INT64_MAX);
+
+	return n && s->items[n - 1].thread == thread;
+}
+
+const struct span_scope *spans_find(const struct spans *s, uint64_t thread, int64_t time_ns)
+{
+	size_t n_left = n_begun(s, thread, time_ns);
+
 	/* Back from the last one that had begun; those that ended lie between. */
-	for (size_t n = 0; low && n < MAX_LOOKED_AT; n++) {
-		const struct span_scope *i = &s->items[--low];
+	for (size_t n = 0; n_left && n < MAX_LOOKED_AT; n++) {
+		const struct span_scope *i = &s->items[--n_left];
 
 		if (i->thread != thread || time_ns >= i->latest_ns)
 			break;

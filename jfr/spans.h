@@ -6,10 +6,12 @@
 #ifndef JFR_SPANS_H
 #define JFR_SPANS_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
 struct span_scope {
+	int64_t id;	 /* of this scope, by spans_add(); never 0 */
 	uint64_t thread; /* any number that is the thread's own: its key in the chunk */
 	int64_t start_ns, end_ns;
 	int64_t latest_ns; /* end of the thread's scopes that began until here: spans_sort() */
@@ -19,6 +21,7 @@ struct span_scope {
 struct spans { /* all zero at first */
 	struct span_scope *items;
 	size_t n, cap;
+	bool is_sorted;
 };
 
 void spans_deinit(struct spans *s);
@@ -26,6 +29,8 @@ void spans_clear(struct spans *s);
 int spans_add(struct spans *s, const struct span_scope *scope); /* 0 or -ENOMEM */
 /* Before the first look and after the last spans_add(). */
 void spans_sort(struct spans *s);
+/* Has a thread any? */
+bool spans_has(const struct spans *s, uint64_t thread);
 /* The innermost scope of a thread at a time, or NULL. */
 const struct span_scope *spans_find(const struct spans *s, uint64_t thread, int64_t time_ns);
 

@@ -166,5 +166,7 @@ static bool wants(void *ctx, const struct event_row *row)
 
 struct moment_sink summary_sink(struct summary *s)
 {
-	return (struct moment_sink){ .ctx = s, .wants = wants, .take = take, .end = end };
+	return (struct moment_sink){
+		.ctx = s, .finds_spans = true, .wants = wants, .take = take, .end = end
+	};
 }

@@ -44,8 +44,9 @@ static void weigh_execution(struct moment *m, const struct settings *s)
 	bool is_default = false;
 
 	if (s->is_async_profiler) {
-		moment_name(m);
-		is_default = !*m->state || !strcmp(m->state, "DEFAULT");
+		const char *state = moment_state(m);
+
+		is_default = !*state || !strcmp(state, "DEFAULT");
 	}
 	if (!s->is_async_profiler)
 		worth(m, s->has_cpu_time ? COLUMN_CPU_EXEC : COLUMN_CPU,

@@ -6,9 +6,10 @@
 #include "core/text.h"
 
 #define REPLACEMENT 0xfffd
+#define ONES UINT64_C(0x0101010101010101) /* in each byte of a word */
 #define UTF8_MAX 3 /* bytes for each byte or unit read, at most: U+FFFD for one bad byte */
 
-uint64_t wire_varint_slow(struct reader *r, const char *what)
+static uint64_t varint_bytewise(struct reader *r, const char *what)
 {
 	const uint8_t *p = r->pos;
 	uint64_t value = 0;
@@ -27,6 +28,23 @@ uint64_t wire_varint_slow(struct reader *r, const char *what)
 	r->pos = r->end;
 	reader_u8(r, what);
 	return 0;
+}
+
+/* In a word that ends where the bytes do, when there are as many. */
+uint64_t wire_varint_last(struct reader *r, const char *what)
+{
+	size_t left = (size_t)(r->end - r->pos), len;
+	uint64_t word, ends;
+
+	if (!left || left > sizeof(word) || (size_t)(r->end - r->start) < sizeof(word))
+		return varint_bytewise(r, what);
+	word = wire_load(r->end - sizeof(word)) >> (64 - 8 * left);
+	ends = ~word & WIRE_MORE;
+	len = ends ? (size_t)(__builtin_ctzll(ends) + 1) / 8 : left + 1;
+	if (len > left)
+		return varint_bytewise(r, what);
+	r->pos += len;
+	return wire_pack(word & (ends ^ (ends - 1)));
 }
 
 struct wire_string wire_string(struct reader *r, const char *what)
@@ -56,8 +74,7 @@ struct wire_string wire_string(struct reader *r, const char *what)
 		start = r->pos;
 		if (n > reader_left(r))
 			reader_fail(r, -EBADMSG, what);
-		for (uint64_t i = 0; i < n && !reader_error(r); i++)
-			wire_skip_varint(r, what);
+		wire_skip_varints(r, n, what);
 		s.bytes = start;
 		s.len = reader_error(r) ? 0 : (size_t)(r->pos - start);
 		break;
@@ -164,15 +181,43 @@ static size_t text_of_utf16(const struct wire_string *s, char *out)
 	return n;
 }
 
+/* Nearly all text is ASCII, which all encodings write as one byte each: how much of it there is
+   before anything else, or a NUL. */
+static size_t ascii_len(const uint8_t *p, size_t len)
+{
+	size_t n = 0;
+
+	for (; len - n >= sizeof(uint64_t); n += sizeof(uint64_t)) {
+		uint64_t word = wire_load(p + n);
+
+		if ((word | (word - ONES)) & WIRE_MORE)
+			break;
+	}
+	while (n < len && p[n] && p[n] < 0x80)
+		n++;
+	return n;
+}
+
 size_t wire_string_text(const struct wire_string *s, char *out)
 {
+	struct wire_string rest = *s;
+	size_t n = s->len ? ascii_len(s->bytes, s->len) : 0;
+
+	if (n) {
+		memcpy(out, s->bytes, n);
+		rest.bytes += n;
+		rest.len -= n;
+		out += n;
+	}
+	if (!rest.len)
+		return n;
 	switch (s->encoding) {
 	case WIRE_UTF8:
-		return text_of_utf8(s, out);
+		return n + text_of_utf8(&rest, out);
 	case WIRE_LATIN1:
-		return text_of_latin1(s, out);
+		return n + text_of_latin1(&rest, out);
 	case WIRE_UTF16:
-		return text_of_utf16(s, out);
+		return n + text_of_utf16(&rest, out);
 	default:
 		return 0;
 	}

@@ -18,8 +18,11 @@
 
 #define WIRE_VARINT_MAX 9
 
-/* A varint of which fewer bytes than it could have are left. */
-uint64_t wire_varint_slow(struct reader *r, const char *what);
+#define WIRE_MORE UINT64_C(0x8080808080808080) /* the bits of eight bytes that say: it goes on */
+
+/* A varint of which fewer bytes than it could have are left. Events have some fifteen bytes, so
+   that is every second one of theirs. */
+uint64_t wire_varint_last(struct reader *r, const char *what);
 
 static inline uint64_t wire_load(const uint8_t *p)
 {
@@ -49,7 +52,7 @@ static inline uint64_t wire_varint_here(const uint8_t **pos)
 		return p[0];
 	}
 	word = wire_load(p);
-	ends = ~word & 0x8080808080808080;
+	ends = ~word & WIRE_MORE;
 	if (!ends) {
 		*pos = p + WIRE_VARINT_MAX;
 		return wire_pack(word) | (uint64_t)p[WIRE_VARINT_MAX - 1] << 56;
@@ -70,27 +73,32 @@ static inline uint64_t wire_varint_short(const uint8_t **pos)
 	return (p[0] & 0x7f) | (p[1] & -two) << 7;
 }
 
-static inline uint64_t wire_varint(struct reader *r, const char *what)
+static inline __attribute__((always_inline)) uint64_t wire_varint(struct reader *r,
+								  const char *what)
 {
-	if (r->end - r->pos >= WIRE_VARINT_MAX)
-		return wire_varint_here(&r->pos);
 	if (r->pos < r->end && *r->pos < 0x80)
 		return *r->pos++;
-	return wire_varint_slow(r, what);
+	if (r->end - r->pos >= WIRE_VARINT_MAX)
+		return wire_varint_here(&r->pos);
+	return wire_varint_last(r, what);
 }
 
 static inline void wire_skip_varint(struct reader *r, const char *what)
 {
-	const uint8_t *p = r->pos;
+	wire_varint(r, what);
+}
 
-	if (r->end - p >= WIRE_VARINT_MAX) {
-		for (int i = 0; i < WIRE_VARINT_MAX; i++)
-			if (p[i] < 0x80 || i == WIRE_VARINT_MAX - 1) {
-				r->pos = p + i + 1;
-				return;
-			}
+/* Moves behind n of them: as many at a time as end in a word that begins with one. */
+static inline void wire_skip_varints(struct reader *r, uint64_t n, const char *what)
+{
+	while (n >= sizeof(uint64_t) && r->end - r->pos >= WIRE_VARINT_MAX) {
+		uint64_t ends = ~wire_load(r->pos) & WIRE_MORE;
+
+		n -= ends ? (ends >> 7) * UINT64_C(0x0101010101010101) >> 56 : 1;
+		r->pos += ends ? sizeof(ends) - (size_t)__builtin_clzll(ends) / 8 : WIRE_VARINT_MAX;
 	}
-	wire_varint_slow(r, what);
+	for (; n && !r->err; n--)
+		wire_skip_varint(r, what);
 }
 
 /* How a string is written; its first byte. */

@@ -35,7 +35,7 @@ def in_turns(commands, n):
 
 
 def say_reading(name, path, events):
-    """Reading in one process again and again."""
+    """Reading in one process again and again; seconds of ours."""
     commands = {"weft": [weft.program("jfr_bench"), PASSES, path, events]}
     if os.path.exists(peers.GRAFANA):
         commands["grafana"] = [peers.GRAFANA, PASSES, path]
@@ -47,6 +47,17 @@ def say_reading(name, path, events):
     if "grafana" in seconds:
         weft.figure("jfr_%s_of_grafana" % name, seconds["grafana"] / seconds["weft"], "x")
     return seconds["weft"]
+
+
+def without_scopes(path, folder):
+    """The same recording, but as of a program without OpenTelemetry: nobody knows the type of its scopes."""
+    name = b"io.opentelemetry.context.Scope"
+    with open(path, "rb") as f:
+        data = f.read()
+    plain = os.path.join(folder, "plain.jfr")
+    with open(plain, "wb") as f:
+        f.write(data.replace(name, name[:-1] + b"_"))
+    return plain if name in data else None
 
 
 def say_jdk(path, weft_seconds):
@@ -92,6 +103,9 @@ def measure():
         if big:
             seconds = say_reading("profile", big, PROFILE_EVENTS)
             say_jdk(big, seconds)
+            plain = without_scopes(big, folder)
+            if plain:
+                say_reading("plain_profile", plain, PROFILE_EVENTS)
             weft.figure("jfr_profile_memory", peers.run(convert(big, os.path.join(folder, "x.pb.gz"))).peak / 1e6, "MB")
         if profiled:
             say_reading("async", profiled, "all")

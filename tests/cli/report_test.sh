@@ -65,6 +65,10 @@ claim "-o writes what the filter keeps ($kept samples)" $?
 run report $heap --by bytes --format folded
 [ $status = 0 ] && [ "$(grep -vcE '^\[bytes: [0-9]+\];' "$work/out")" = 0 ] && [ -s "$work/out" ]
 claim "--by begins every stack with what the label says" $?
+run report $heap --by bytes --sample-type alloc_objects
+shares=$(awk '/^ +Flat/ { exit } $3 == "[bytes:" { n++; sum += $2; if (n > 1 && $2 + 0 > last) bad = 1; last = $2 + 0 } END { print n, sum, bad + 0 }' "$work/out")
+[ $status = 0 ] && awk '{ exit !($1 > 1 && $2 > 50 && $2 <= 100.5 && !$3) }' <<<"$shares"
+claim "--by says what share each value has, largest first, before the functions ($shares)" $?
 total=$("$weft" report --sample-type alloc_objects $heap | sed -nE '2s/ .*//p')
 run report $heap --sample-type alloc_objects --format folded
 [ $status = 0 ] && [ "$(awk '{ n += $NF } END { print n }' "$work/out")" = "$total" ]

@@ -195,6 +195,48 @@ static void ticks_become_time_without_overflow(void **state)
 	}
 }
 
+/* As wide numbers give it, towards zero. */
+static int64_t exact_ns(uint64_t ticks_per_s, int64_t ticks)
+{
+	__int128 ns = (__int128)ticks * 1000000000 / (__int128)ticks_per_s;
+
+	return ns > INT64_MAX ? INT64_MAX : ns < INT64_MIN ? INT64_MIN : (int64_t)ns;
+}
+
+static uint64_t any_number(void)
+{
+	uint64_t n = (uint64_t)random() << 62 ^ (uint64_t)random() << 31 ^ (uint64_t)random();
+
+	return n >> random() % 64;
+}
+
+static void every_number_of_ticks_is_exact(void **state)
+{
+	static const uint64_t clocks[] = { 1,	       10000000,   24000000,
+					   1000000000, 1000000001, 2499997707,
+					   2500000000, 3000000000, INT64_MAX };
+
+	(void)state;
+	srandom(3);
+	for (int i = 0; i < 100000; i++) {
+		size_t pick = (size_t)random() % (2 * sizeof(clocks) / sizeof(*clocks));
+		struct jfr_chunk c = good;
+		struct chunk_header h;
+		int64_t ticks = (int64_t)any_number() * (random() & 1 ? 1 : -1);
+		const char *what;
+
+		c.ticks_per_s =
+			pick < sizeof(clocks) / sizeof(*clocks) ? clocks[pick] : any_number() | 1;
+		if (c.ticks_per_s > INT64_MAX)
+			continue;
+		if (random() % 4 == 0) /* just about a whole number of nanoseconds */
+			ticks = (int64_t)(any_number() % 1000000000 * c.ticks_per_s / 1000000000);
+		assert_int_equal(parse(&c, &h, &what), 0);
+		assert_int_equal(chunk_header_duration_ns(&h, ticks),
+				 exact_ns(c.ticks_per_s, ticks));
+	}
+}
+
 static void frequency_that_cannot_be_is_a_guess(void **state)
 {
 	static const struct {
@@ -247,6 +289,7 @@ int main(void)
 		cmocka_unit_test(other_bytes_are_no_header),
 		cmocka_unit_test(only_finished_chunks_are_whole),
 		cmocka_unit_test(ticks_become_time_without_overflow),
+		cmocka_unit_test(every_number_of_ticks_is_exact),
 		cmocka_unit_test(frequency_that_cannot_be_is_a_guess),
 		cmocka_unit_test(survives_mutation),
 	};

@@ -11,7 +11,7 @@
 
 #define N(array) (sizeof(array) / sizeof((array)[0]))
 
-enum shape { SAMPLE, CPU_TIME, CPU_LOST, ENTER, ALLOCATION };
+enum shape { SAMPLE, CPU_TIME, CPU_LOST, ENTER, ALLOCATION, SCOPE };
 
 static const struct event_shape shapes[] = {
 	[SAMPLE] = { 201,
@@ -35,6 +35,10 @@ static const struct event_shape shapes[] = {
 			 "jdk.ObjectAllocationSample",
 			 { START_FIELD, THREAD_FIELD, STACK_FIELD, CLASS_FIELD("objectClass"),
 			   NUMBER_FIELD("weight") } },
+	[SCOPE] = { 206,
+		    "io.opentelemetry.context.Scope",
+		    { START_FIELD, DURATION_FIELD, THREAD_FIELD, TEXT_FIELD("traceId"),
+		      TEXT_FIELD("spanId") } },
 };
 
 struct made {
@@ -43,12 +47,17 @@ struct made {
 	struct samples *s;
 };
 
-static void begin(struct made *made)
+static void begin_with(struct made *made, size_t n_shapes)
 {
 	*made = (struct made){ .p = profile_new() };
 	made->s = samples_new(made->p);
 	assert_non_null(made->s);
-	meaning_begin(&made->m, shapes, N(shapes));
+	meaning_begin(&made->m, shapes, n_shapes);
+}
+
+static void begin(struct made *made)
+{
+	begin_with(made, SCOPE);
 }
 
 static const struct profile *finish(struct made *made)
@@ -172,6 +181,72 @@ static void labels_say_who_and_about_what(void **state)
 	assert_string_equal(label(p, 1, "trace_id"), trace);
 	assert_string_equal(label(p, 1, "span_id"), "00f067aa0ba902b7");
 	assert_string_equal(label(p, 2, "span_id"), "b7ad6b7169203331");
+	made_deinit(&made);
+}
+
+static void sample(struct made *made, int64_t thread, int64_t ns)
+{
+	EVENT(&made->m, &shapes[SAMPLE], AT(ns), { .n = thread }, { .n = 1 }, { .n = 5 });
+}
+
+static void failed(struct made *made, int64_t thread, int64_t ns)
+{
+	EVENT(&made->m, &shapes[CPU_TIME], AT(ns), { .n = 0 }, { .n = thread }, { .n = 1 },
+	      { .n = TICKS(10) });
+}
+
+/* Of a sample, by its stack, thread and span; UINT32_MAX: there is none. */
+static uint32_t find(const struct profile *p, const char *of, const char *thread, const char *span)
+{
+	for (uint32_t i = 0; i < profile_n_samples(p); i++)
+		if (!strcmp(stack(p, i), of) && !strcmp(label(p, i, "thread"), thread) &&
+		    !strcmp(label(p, i, "span_id"), span))
+			return i;
+	return UINT32_MAX;
+}
+
+static void spans_are_those_of_scopes_that_end_later(void **state)
+{
+	static const char trace[] = "0af7651916cd43dd8448eb211c80319c";
+	static const char a[] = "00f067aa0ba902b7", b[] = "b7ad6b7169203331";
+	static const struct {
+		const char *stack, *thread, *span;
+		int64_t samples, cpu;
+	} cases[] = {
+		{ "p.C.method1", "thread-1", "", 1, 20000000 },
+		{ "p.C.method1", "thread-1", a, 2, 40000000 },
+		{ "p.C.method1", "thread-1", b, 1, 20000000 },
+		{ "p.C.method1", "thread-2", "", 3, 60000000 },
+		{ "[failed]", "thread-1", a, 1, 10 },
+		{ "[failed]", "thread-1", "", 1, 10 },
+	};
+	const struct profile *p;
+	struct made made;
+
+	(void)state;
+	begin_with(&made, N(shapes));
+	for (int i = 0; i < 3; i++)
+		sample(&made, 2, 110 + i);
+	sample(&made, 1, 99);
+	sample(&made, 1, 100);
+	sample(&made, 1, 170);
+	sample(&made, 1, 150);
+	failed(&made, 1, 199);
+	failed(&made, 1, 200);
+	EVENT(&made.m, &shapes[SCOPE], AT(140), { .n = TICKS(20) }, { .n = 1 }, { .text = trace },
+	      { .text = b });
+	EVENT(&made.m, &shapes[SCOPE], AT(100), { .n = TICKS(100) }, { .n = 1 }, { .text = trace },
+	      { .text = a });
+	p = finish(&made);
+	assert_int_equal(profile_n_samples(p), N(cases));
+	for (size_t i = 0; i < N(cases); i++) {
+		uint32_t found = find(p, cases[i].stack, cases[i].thread, cases[i].span);
+
+		assert_int_not_equal(found, UINT32_MAX);
+		assert_int_equal(value(p, found, "samples"), cases[i].samples);
+		assert_int_equal(value(p, found, "cpu"), cases[i].cpu);
+		assert_string_equal(label(p, found, "trace_id"), *cases[i].span ? trace : "");
+	}
 	made_deinit(&made);
 }
 
@@ -309,7 +384,7 @@ static void several_recordings_become_one_profile(void **state)
 	begin(&made);
 	EVENT(&made.m, &shapes[SAMPLE], AT(0), { .n = 1 }, { .n = 1 }, { .n = 5 });
 	jfr_chunk_end(&made.m.c);
-	meaning_begin(&made.m, shapes, N(shapes));
+	meaning_begin(&made.m, shapes, SCOPE);
 	EVENT(&made.m, &shapes[SAMPLE], AT(0), { .n = 1 }, { .n = 1 }, { .n = 5 });
 	EVENT(&made.m, &shapes[SAMPLE], AT(0), { .n = 1 }, { .n = 2 }, { .n = 5 });
 	p = finish(&made);
@@ -324,6 +399,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(samples_of_one_stack_and_thread_are_one),
 		cmocka_unit_test(labels_say_who_and_about_what),
+		cmocka_unit_test(spans_are_those_of_scopes_that_end_later),
 		cmocka_unit_test(what_nothing_came_for_is_left_out),
 		cmocka_unit_test(what_is_missing_has_a_mark_and_is_counted),
 		cmocka_unit_test(frames_that_the_jvm_hides_are_left_out_unless_asked_for),

@@ -51,6 +51,10 @@ static void the_innermost_scope_of_a_thread_counts(void **state)
 		if (found)
 			assert_string_equal(found->span_id, cases[i].id);
 	}
+	assert_true(spans_has(&s, 1));
+	assert_true(spans_has(&s, 2));
+	assert_false(spans_has(&s, 0));
+	assert_false(spans_has(&s, 3));
 	spans_deinit(&s);
 }
 

@@ -40,28 +40,34 @@ static uint64_t expected(const uint8_t *bytes, size_t len)
 	return value;
 }
 
-/* In its own exact allocation, and with other bytes behind it. */
+/* In its own exact allocation, with other bytes before and behind it. */
+static void reads_at(const uint8_t *bytes, size_t len, uint64_t value, size_t before, size_t more)
+{
+	uint8_t *copy = malloc(before + len + more), *at = copy + before;
+	const uint8_t *here = at, *brief = at;
+	struct reader r;
+
+	memset(copy, 0xff, before + len + more);
+	memcpy(at, bytes, len);
+	reader_init(&r, copy, before + len + more);
+	reader_skip(&r, before, "others");
+	assert_int_equal(wire_varint(&r, "number"), value);
+	assert_int_equal(reader_error(&r), 0);
+	assert_int_equal(reader_left(&r), more);
+	if (more == WIRE_VARINT_MAX) {
+		assert_int_equal(wire_varint_here(&here), value);
+		assert_int_equal(wire_varint_short(&brief), value);
+		assert_int_equal(here - at, len);
+		assert_int_equal(brief - at, len);
+	}
+	free(copy);
+}
+
 static void reads(const uint8_t *bytes, size_t len, uint64_t value)
 {
-	for (size_t more = 0; more <= WIRE_VARINT_MAX; more++) {
-		uint8_t *copy = malloc(len + more);
-		const uint8_t *here = copy, *brief = copy;
-		struct reader r;
-
-		memset(copy, 0xff, len + more);
-		memcpy(copy, bytes, len);
-		reader_init(&r, copy, len + more);
-		assert_int_equal(wire_varint(&r, "number"), value);
-		assert_int_equal(reader_error(&r), 0);
-		assert_int_equal(reader_left(&r), more);
-		if (more == WIRE_VARINT_MAX) {
-			assert_int_equal(wire_varint_here(&here), value);
-			assert_int_equal(wire_varint_short(&brief), value);
-			assert_int_equal(here - copy, len);
-			assert_int_equal(brief - copy, len);
-		}
-		free(copy);
-	}
+	for (size_t before = 0; before <= WIRE_VARINT_MAX; before++)
+		for (size_t more = 0; more <= WIRE_VARINT_MAX; more++)
+			reads_at(bytes, len, value, before, more);
 }
 
 static void numbers_of_every_length_are_read(void **state)
@@ -90,15 +96,52 @@ static void any_bytes_are_the_number_they_are_made_of(void **state)
 static void a_number_that_is_cut_off_is_an_error_where_the_bytes_end(void **state)
 {
 	(void)state;
-	for (size_t len = 0; len < WIRE_VARINT_MAX; len++) {
-		uint8_t *copy = malloc(len + !len);
-		struct reader r;
+	for (size_t len = 0; len < WIRE_VARINT_MAX; len++)
+		for (size_t before = 0; before <= WIRE_VARINT_MAX; before++) {
+			uint8_t *copy = malloc(before + len + !len);
+			struct reader r;
 
-		memset(copy, 0x80, len + !len);
-		reader_init(&r, copy, len);
-		assert_int_equal(wire_varint(&r, "number"), 0);
-		assert_int_equal(reader_error(&r), -EBADMSG);
-		assert_int_equal(r.where, len);
+			memset(copy, 0x80, before + len + !len);
+			reader_init(&r, copy, before + len);
+			reader_skip(&r, before, "others");
+			assert_int_equal(wire_varint(&r, "number"), 0);
+			assert_int_equal(reader_error(&r), -EBADMSG);
+			assert_int_equal(r.where, before + len);
+			free(copy);
+		}
+}
+
+/* A few numbers of any length, in their own exact allocation. */
+static void many_are_skipped_as_one_by_one(void **state)
+{
+	(void)state;
+	srandom(2);
+	for (int i = 0; i < 20000; i++) {
+		size_t n = 1 + (size_t)random() % 40, len = 0, skipped = (size_t)random() % (n + 1);
+		uint8_t bytes[40 * WIRE_VARINT_MAX], *copy;
+		struct reader one, all;
+
+		for (size_t k = 0; k < n; k++) {
+			const size_t pick = (size_t)random() % (4 * N(table));
+			const size_t row = pick < N(table) ? pick : pick % 4;
+
+			memcpy(bytes + len, table[row].bytes, table[row].len);
+			len += table[row].len;
+		}
+		copy = malloc(len);
+		memcpy(copy, bytes, len);
+		reader_init(&one, copy, len);
+		all = one;
+		for (size_t k = 0; k < skipped; k++)
+			wire_varint(&one, "number");
+		wire_skip_varints(&all, skipped, "numbers");
+		assert_int_equal(reader_error(&all), 0);
+		assert_int_equal(reader_offset(&all), reader_offset(&one));
+		wire_skip_varints(&all, n - skipped, "numbers");
+		assert_true(reader_at_end(&all));
+		wire_skip_varints(&all, 1, "numbers");
+		assert_int_equal(reader_error(&all), -EBADMSG);
+		assert_int_equal(all.where, len);
 		free(copy);
 	}
 }
@@ -109,6 +152,7 @@ int main(void)
 		cmocka_unit_test(numbers_of_every_length_are_read),
 		cmocka_unit_test(any_bytes_are_the_number_they_are_made_of),
 		cmocka_unit_test(a_number_that_is_cut_off_is_an_error_where_the_bytes_end),
+		cmocka_unit_test(many_are_skipped_as_one_by_one),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
