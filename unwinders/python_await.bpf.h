@@ -48,7 +48,8 @@ static __always_inline void python_await_offer_task(struct python_await_state *a
 		a->is_unsure = 1;
 }
 
-/* The futures that a nested function refers to. */
+/* The future that a nested function refers to. One of a class that derives from asyncio's is for
+   user space. */
 UNWIND_GLOBAL int python_await_closure(__u64 function, __u32 via)
 {
 	struct python_scratch *s = python_scratch_get();
@@ -73,6 +74,8 @@ UNWIND_GLOBAL int python_await_closure(__u64 function, __u32 via)
 		if (thing == PYTHON_THING_FUTURE || thing == PYTHON_THING_TASK)
 			python_await_offer(&s->awaits, object, via);
 	}
+	if (!s->awaits.next)
+		s->awaits.is_unsure = 1;
 	return 0;
 }
 
@@ -118,6 +121,8 @@ static __always_inline void python_await_partial(struct python_scratch *s, __u64
 	waiter = python_read_pointer(args + s->process.awaits.tuple_items);
 	if (python_thing_of(waiter) == PYTHON_THING_FUTURE)
 		python_await_offer(&s->awaits, waiter, WIRE_AWAIT_WAIT_FOR);
+	else
+		s->awaits.is_unsure = 1;
 }
 
 /* What a future will call when it is done. */

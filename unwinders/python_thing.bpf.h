@@ -53,19 +53,33 @@ static const struct python_thing_name {
 	PYTHON_THING("cell", PYTHON_THING_CELL),
 };
 
-/* Functions that asyncio adds as callbacks, by their qualified names: the first 32 characters. */
+/* Of the last 32 characters of a name those that count, when so many do. */
+#define PYTHON_TAIL_MASK(len, word)           \
+	(32 - (len) >= 8 * (word) + 8 ? 0     \
+	 : 32 - (len) <= 8 * (word)   ? ~0ULL \
+				      : ~0ULL << 8 * ((32 - (len)) & 7))
+#define PYTHON_CALLBACK(tail, len, via)                                         \
+	{                                                                       \
+		tail,                                                           \
+			{ PYTHON_TAIL_MASK(len, 0), PYTHON_TAIL_MASK(len, 1),   \
+			  PYTHON_TAIL_MASK(len, 2), PYTHON_TAIL_MASK(len, 3) }, \
+			via,                                                    \
+	}
+
+/* Functions that asyncio adds as callbacks, by how their qualified names end: 3.9 has a "_gather".
+   WIRE_AWAIT_UNKNOWN: user space knows them. */
 static const struct python_callback_name {
-	char name[8 * PYTHON_NAME_WORDS] __attribute__((aligned(8)));
-	__u64 len;
-	__u64 via; /* enum wire_await; WIRE_AWAIT_UNKNOWN: user space knows it */
+	char tail[8 * PYTHON_NAME_WORDS] __attribute__((aligned(8)));
+	__u64 masks[PYTHON_NAME_WORDS];
+	__u64 via; /* enum wire_await */
 } python_callback_names[] = {
-	{ "gather.<locals>._done_callback", 30, WIRE_AWAIT_GATHER },
-	{ "_wait.<locals>._on_completion", 29, WIRE_AWAIT_WAIT },
-	{ "shield.<locals>._inner_done_call", 36, WIRE_AWAIT_SHIELD },
-	{ "_release_waiter", 15, WIRE_AWAIT_WAIT_FOR },
-	{ "TaskGroup._on_task_done", 23, WIRE_AWAIT_TASK_GROUP },
-	{ "TaskGroup._spawn.<locals>.task_d", 35, WIRE_AWAIT_UNKNOWN }, /* anyio's */
-	{ "Task.__wakeup", 13, WIRE_AWAIT_UNKNOWN }, /* of asyncio's Python half */
+	PYTHON_CALLBACK("  gather.<locals>._done_callback", 30, WIRE_AWAIT_GATHER),
+	PYTHON_CALLBACK("   _wait.<locals>._on_completion", 29, WIRE_AWAIT_WAIT),
+	PYTHON_CALLBACK("ld.<locals>._inner_done_callback", 32, WIRE_AWAIT_SHIELD),
+	PYTHON_CALLBACK("                 _release_waiter", 15, WIRE_AWAIT_WAIT_FOR),
+	PYTHON_CALLBACK("         TaskGroup._on_task_done", 23, WIRE_AWAIT_TASK_GROUP),
+	PYTHON_CALLBACK("kGroup._spawn.<locals>.task_done", 32, WIRE_AWAIT_UNKNOWN), /* anyio's */
+	PYTHON_CALLBACK("                   Task.__wakeup", 13, WIRE_AWAIT_UNKNOWN), /* not C's */
 };
 
 /* What the method is called that wakes a task up, where it is a builtin. */
@@ -124,22 +138,22 @@ UNWIND_GLOBAL __u32 python_thing_of(__u64 object)
 UNWIND_GLOBAL __u32 python_callback_of(__u64 function)
 {
 	struct python_scratch *s = python_scratch_get();
-	__u64 words[PYTHON_NAME_WORDS] = { 0 }, str, len, n;
+	__u64 words[PYTHON_NAME_WORDS], str, end;
 
 	if (!s || python_thing_of(function) != PYTHON_THING_FUNCTION)
 		return PYTHON_CALLBACK_OTHER;
 	str = python_read_pointer(function + s->process.awaits.function_qualname);
-	len = str ? python_read_pointer(str + s->process.awaits.str_length) : 0;
-	n = len < sizeof(words) ? len : sizeof(words);
-	OPAQUE(n);
-	if (!n || n > sizeof(words) || read_user(str + s->process.awaits.str_text, words, n))
+	end = str ? python_read_pointer(str + s->process.awaits.str_length) : 0;
+	end += str + s->process.awaits.str_text;
+	/* Before a short text there is the head of its object. */
+	if (!str || read_user(end - sizeof(words), words, sizeof(words)))
 		return PYTHON_CALLBACK_OTHER;
 	for (__u32 i = 0; i < PYTHON_N_OF(python_callback_names); i++) {
-		const __u64 *wanted = (const __u64 *)python_callback_names[i].name;
-		__u64 others = len ^ python_callback_names[i].len;
+		const __u64 *wanted = (const __u64 *)python_callback_names[i].tail;
+		__u64 others = 0;
 
 		for (__u32 k = 0; k < PYTHON_NAME_WORDS; k++)
-			others |= words[k] ^ wanted[k];
+			others |= (words[k] ^ wanted[k]) & python_callback_names[i].masks[k];
 		if (!others)
 			return python_callback_names[i].via;
 	}

@@ -48,12 +48,16 @@ class Program:
         env = dict(os.environ, PYTHONPATH=folder) if folder else None
         args = [*args, self.kind] if self.kind else args
         self.process = subprocess.Popen([python, "-W", "ignore", os.path.join(HERE, script), *args],
-                                        stdout=subprocess.PIPE, env=env)
+                                        stdin=subprocess.PIPE, stdout=subprocess.PIPE, env=env)
         self.pid = self.process.pid
         self.children = []
 
     def line(self):
         return self.process.stdout.readline()
+
+    def go(self):
+        self.process.stdin.write(b"\n")
+        self.process.stdin.flush()
 
     def end(self):
         for pid in self.children:
@@ -61,6 +65,7 @@ class Program:
         self.process.kill()
         self.process.wait()
         self.process.stdout.close()
+        self.process.stdin.close()
 
     def samples(self, profile):
         return [s for s in profile.samples if s.labels["pid"] in (self.pid, *self.children)]
@@ -78,15 +83,21 @@ def programs(script, subjects, *args):
             program.end()
 
 
-def record(weft, running, *options):
+def record(weft, running, *options, begin=lambda: None):
+    """The profile, and what weft said. It calls begin() once it records."""
     with tempfile.TemporaryDirectory() as folder:
         path = os.path.join(folder, "async.pb.gz")
         pids = ",".join(str(program.pid) for program in running)
-        result = subprocess.run([weft, "record", "-p", pids, "-o", path, *options],
-                                stdout=subprocess.PIPE, stderr=subprocess.PIPE)
-        if result.returncode:
-            sys.exit("weft record exits with %d: %s" % (result.returncode, result.stderr.decode()))
-        return pprof.read(path), result.stderr.decode()
+        recorder = subprocess.Popen([weft, "record", "-p", pids, "-o", path, *options],
+                                    stdout=subprocess.DEVNULL, stderr=subprocess.PIPE)
+        said = ""
+        for line in recorder.stderr:
+            said += line.decode()
+            if b"recording" in line:
+                begin()
+        if recorder.wait():
+            sys.exit("weft record exits with %d: %s" % (recorder.returncode, said))
+        return pprof.read(path), said
 
 
 def say(program, is_right, found):
@@ -258,7 +269,7 @@ def count_cpu(samples, legal):
 def check_cpu(weft, subjects):
     with programs("async_cpu_program.py", subjects) as running:
         legal = [{tuple(stack) for stack in json.loads(program.line())} for program in running]
-        profile, _ = record(weft, running, "--async", "-F", "499", "-d", "3")
+        profile, _ = record(weft, running, "--async", "-F", "499", begin=lambda: [p.go() for p in running])
     for program, stacks in zip(running, legal):
         n = count_cpu(program.samples(profile), stacks)
         n_spins = n["named"] + n["no name"] + n["wrong name"]

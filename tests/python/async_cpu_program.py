@@ -1,18 +1,20 @@
 # SPDX-License-Identifier: Apache-2.0
 """Asyncio tasks that use the CPU below tasks that wait for them in every way, for CPython 3.7 and later. Prints the
-logical stacks there can be, as one line of JSON: the program's functions, and how one task waits for another."""
+logical stacks there can be, as one line of JSON: the program's functions, and how one task waits for another. Begins
+when it is told so by a line, and ends by itself."""
 import asyncio
 import json
 import sys
 import time
 
+SECONDS = 0.4  # of CPU
 VERSION = sys.version_info[:2]
 WAITED = "[wait_for]" if VERSION < (3, 12) else "[await]"
 
 
 def spin():
-    end = time.monotonic() + 0.02
-    while time.monotonic() < end:
+    end = time.thread_time() + 0.02
+    while time.thread_time() < end:
         pass
 
 
@@ -52,7 +54,8 @@ async def nesting():
 
 
 async def main():
-    while True:
+    end = time.process_time() + SECONDS
+    while time.process_time() < end:
         await gathering()
         await nesting()
         await awaiting()
@@ -74,8 +77,9 @@ WAYS = [["main", "gathering", "[gather]", "one", "work"],
         ["main", "grouping", "[TaskGroup]", "work"],
         ["main", "work"]]
 # A task may be sampled on the way to its inner frames too.
-print(json.dumps([way[:n] for way in WAYS for n in range(1, len(way) + 1) if way[n - 1][0] != "["] +
-                 [way + ["spin"] for way in WAYS] + [way[:2] + ["start"] for way in WAYS]), flush=True)
+PARTS = [way[:n] for way in WAYS for n in range(1, len(way) + 1) if way[n - 1][0] != "["]
+print(json.dumps(PARTS + [part + ["start"] for part in PARTS] + [way + ["spin"] for way in WAYS]), flush=True)
+sys.stdin.readline()
 loop = asyncio.new_event_loop()
 asyncio.set_event_loop(loop)
 loop.run_until_complete(start(main()))

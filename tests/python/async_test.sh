@@ -12,6 +12,12 @@ check() {
 	[ ${#programs[@]} = 0 ] || checks ${#programs[@]} tests/python/async_check.py "$1" "$weft" "${programs[@]}"
 }
 
+# What takes no longer for all of them.
+every=()
+for minor in $PYTHON_MINORS; do
+	python=$(python_of "$minor")
+	[ "$minor" = 6 ] || [ -z "$python" ] || every+=("CPython 3.$minor, WHAT|$python")
+done
 pythons=() uvloops=() newest=
 for minor in $PYTHON_FEW; do
 	[ "$minor" != 6 ] || continue
@@ -29,7 +35,7 @@ for minor in $PYTHON_FEW; do
 		skip "CPython 3.$minor with uvloop" "no uvloop for it"
 	fi
 done
-programs=("${pythons[@]/WHAT/logical stacks}" "${uvloops[@]/WHAT/logical stacks}")
+programs=("${every[@]/WHAT/logical stacks}" "${uvloops[@]/WHAT/logical stacks}")
 [ -z "$newest" ] || programs+=("tasks without asyncio's C half|$newest|pure")
 check stacks
 programs=("${pythons[@]/WHAT/seconds in each place}" "${uvloops[@]/WHAT/seconds in each place}")
@@ -38,7 +44,7 @@ programs=("${pythons[@]/WHAT/seconds in each place}" "${uvloops[@]/WHAT/seconds 
 check times
 programs=("${pythons[@]/WHAT/tasks that never stay where they are}")
 check churn
-programs=("${pythons[@]/WHAT/logical stacks of CPU samples}")
+programs=("${every[@]/WHAT/logical stacks of CPU samples}")
 check cpu
 programs=("${pythons[@]/WHAT/forked children}" "${uvloops[@]/WHAT/forked children}")
 check forked

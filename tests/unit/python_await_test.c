@@ -139,6 +139,9 @@ static void futures_lead_to_who_waits(void **state)
 		const char *future, *qualname, *said;
 	} cases[] = {
 		{ "_GatheringFuture", "gather.<locals>._done_callback", "[gather] main inner" },
+		{ "_GatheringFuture", "_gather.<locals>._done_callback", "[gather] main inner" },
+		{ "_asyncio.Future", "gather._done_callback", "" },
+		{ "Derived", "gather.<locals>._done_callback", "?" },
 		{ "_asyncio.Future", "_wait.<locals>._on_completion", "[wait] main inner" },
 		{ "_asyncio.Future", "shield.<locals>._inner_done_callback",
 		  "[shield] main inner" },
