@@ -31,30 +31,42 @@ static const char *primitive(char letter)
 
 #define LAMBDA_LEN 8 /* of "$$Lambda" */
 
+static const char digits[] = "0123456789abcdefABCDEFx";
+
+/* Where a number begins that ends the name and stands behind this mark; `len` without. */
+static size_t before_number(const char *name, size_t len, char mark)
+{
+	const char *at = memrchr(name, mark, len);
+
+	if (!at || at == name || at + 1 == name + len || at[1] < '0' || at[1] > '9' ||
+	    strspn(at + 1, digits) < (size_t)(name + len - at - 1))
+		return len;
+	return (size_t)(at - name);
+}
+
+/* The same of an address: "0x7f9b8800d768". */
+static size_t before_address(const char *name, size_t len, char mark)
+{
+	size_t end = before_number(name, len, mark);
+
+	return end + 3 < len && name[end + 1] == '0' && name[end + 2] == 'x' ? end : len;
+}
+
 /* How much of a name stands before the address and the number of a hidden class: "Load$$Lambda" of
-   "Load$$Lambda$103+0x7f9b/268" (JDK 17), "Load$$Lambda$76/268" (8, 11) and "Load$$Lambda/0x3304"
-   (21 and later). */
+   "Load$$Lambda$103+0x7f9b/268" (JDK 17), "Load$$Lambda$76/268" (8, 11), "Load$$Lambda/0x3304"
+   (21 and later) and "Load$$Lambda$103.0x7f9b" (async-profiler). */
 static size_t without_address(const char *name, size_t len)
 {
-	static const char digits[] = "0123456789abcdefABCDEFx";
-	const char *slash = memrchr(name, '/', len);
-	const char *plus;
-	size_t end;
+	size_t end = before_number(name, len, '/');
+	const char *dollar;
 
-	if (!slash || slash == name || slash + 1 == name + len ||
-	    strspn(slash + 1, digits) < (size_t)(name + len - slash - 1) ||
-	    (slash[1] < '0' || slash[1] > '9'))
-		return len;
-	end = (size_t)(slash - name);
-	plus = memrchr(name, '+', end);
-	if (plus && !strncmp(plus, "+0x", 3) &&
-	    strspn(plus + 1, digits) >= end - (size_t)(plus + 1 - name))
-		end = (size_t)(plus - name);
-	plus = memrchr(name, '$', end);
-	if (plus && plus - name >= LAMBDA_LEN &&
-	    !memcmp(plus - LAMBDA_LEN, "$$Lambda", LAMBDA_LEN) &&
-	    strspn(plus + 1, "0123456789") >= end - (size_t)(plus + 1 - name))
-		end = (size_t)(plus - name);
+	end = before_address(name, end, '+');
+	end = before_address(name, end, '.');
+	dollar = end < len ? memrchr(name, '$', end) : NULL;
+	if (dollar && dollar - name >= LAMBDA_LEN &&
+	    !memcmp(dollar - LAMBDA_LEN, "$$Lambda", LAMBDA_LEN) &&
+	    strspn(dollar + 1, "0123456789") >= end - (size_t)(dollar + 1 - name))
+		end = (size_t)(dollar - name);
 	return end;
 }
 

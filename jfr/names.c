@@ -26,7 +26,7 @@ struct names *names_new(struct constants *c)
 	n->constants = c;
 	n->nowhere.name = "[unresolved]";
 	n->no_method = (struct java_method){
-		.class = &n->nowhere, .name = "", .descriptor = "", .has_class = true
+		.class = &n->nowhere, .name = "", .descriptor = "", .is_of_java = true
 	};
 	return n;
 }
@@ -105,7 +105,7 @@ bool names_find(struct chunk *c, uint64_t type, int64_t key, struct found *f)
 {
 	if (find_in(c->names, type, key, f))
 		return true;
-	if (!key) /* none, unless there is such a constant */
+	if (names_is_none(key)) /* unless there is such a constant */
 		return false;
 	if (find_in(c->older[0], type, key, f) || find_in(c->older[1], type, key, f))
 		return true;
@@ -397,7 +397,7 @@ static const char *new_text(struct chunk *c, uint64_t type_id, int64_t key, stru
 	}
 	if (f->constant || names_find(c, type_id, key, f))
 		return plain_text(c, f);
-	return key ? names_missing(c, "constant", key) : "";
+	return names_is_none(key) ? "" : names_missing(c, "constant", key);
 }
 
 const char *names_text(struct chunk *c, uint64_t type, int64_t key)

@@ -35,7 +35,8 @@ struct java_method {
 	const struct java_class *class; /* "" for native code of async-profiler */
 	const char *name, *descriptor;
 	const char *text; /* "Class.method", of names_text(); NULL at first */
-	bool is_hidden, has_class;
+	bool is_hidden;
+	bool is_of_java;	     /* and no function in C, which async-profiler writes */
 	uint32_t function, location; /* the latter without a line */
 };
 
@@ -91,6 +92,13 @@ struct java_method *names_method(struct chunk *c, uint64_t type, int64_t key);
 struct java_stack *names_stack(struct chunk *c, uint64_t type, int64_t key);
 /* Any constant as text: a state, a cause, a class, a thread. "" for none. */
 const char *names_text(struct chunk *c, uint64_t type, int64_t key);
+/* Does a reference refer to nothing? JVMs write 0, JMC's writer the smallest number; both may be
+   the key of a constant, too. */
+static inline bool names_is_none(int64_t key)
+{
+	return !key || key == INT64_MIN;
+}
+
 /* Room for one string of an event, which its owner frees. All zero at first. */
 struct text_room {
 	char *text;

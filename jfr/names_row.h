@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* How names are put together of constants: what jfr/names.c and jfr/java_things.c share. */
+/* How names are put together of constants: what jfr/names.c, jfr/java_things.c and jfr/java_stack.c
+ * share. */
 #ifndef JFR_NAMES_ROW_H
 #define JFR_NAMES_ROW_H
 
@@ -112,6 +113,14 @@ struct text_ref {
 	int64_t key;
 	struct wire_string string;
 };
+
+/* A field that is a number; 0 when it is none. */
+static inline int64_t names_number(const struct found *f, const struct constant_values *v, int leaf)
+{
+	const struct jfr_leaf *l = leaf < 0 ? NULL : layout_leaf(f->layout, (size_t)leaf);
+
+	return l && l->kind == VALUE_NUMBER ? v->all[leaf].n : 0;
+}
 
 struct text_ref names_ref(const struct found *f, const struct constant_values *v, int leaf);
 /* Kept with the names: for strings of constants only, of which each is asked for once. */

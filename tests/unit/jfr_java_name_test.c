@@ -51,12 +51,17 @@ static void the_number_of_a_hidden_class_is_left_out(void **state)
 		{ "java/lang/invoke/LambdaForm$DMH/0x000001", "java.lang.invoke.LambdaForm$DMH" },
 		{ "java/lang/invoke/LambdaForm$MH$17/0x01", "java.lang.invoke.LambdaForm$MH$17" },
 		{ "[Lp.Load$$Lambda/0x0000000033047440;", "p.Load$$Lambda[]" },
+		{ "p.Load$$Lambda$3.0x00007f0770002000", "p.Load$$Lambda" }, /* async-profiler */
+		{ "p.Load$$Lambda.0x0000000033047440", "p.Load$$Lambda" },
+		{ "java.lang.invoke.LambdaForm$MH.0x00007f00", "java.lang.invoke.LambdaForm$MH" },
 		/* packages that look like one */
 		{ "p/cafe", "p.cafe" },
 		{ "p/dead/beef", "p.dead.beef" },
 		{ "/1", ".1" },
 		{ "p/", "p." },
 		{ "Load$$Lambda$76", "Load$$Lambda$76" },
+		{ "p.0x", "p.0x" },
+		{ "p.00", "p.00" },
 	};
 
 	(void)state;
