@@ -103,6 +103,7 @@ static void set_sinks(struct jfr_export *e, struct interpreter *in, struct sampl
 	in->events = e->settings->events;
 	in->thread = e->settings->thread;
 	in->is_ordered = true;
+	in->names_samples = e->profiles_place;
 	in->n_sinks = 0;
 	if (e->lines_place)
 		in->sinks[in->n_sinks++] = event_lines_sink(&e->lines);

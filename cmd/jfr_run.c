@@ -61,6 +61,7 @@ int jfr_run_init(struct jfr_run *run, struct event_lines *lines, bool has_profil
 	if (lines)
 		add_sink(run, event_lines_sink(lines));
 	run->interpreter.is_ordered = lines != NULL;
+	run->interpreter.names_samples = has_profile;
 	run->lines = lines;
 	return 0;
 }

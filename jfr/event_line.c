@@ -262,6 +262,8 @@ static const char *known_key(const struct moment *m, const char *path)
 	for (size_t i = 0; i < sizeof(keys) / sizeof(keys[0]); i++)
 		if (!strcmp(path, keys[i].path))
 			return keys[i].key;
+	if (m->row->group == GROUP_EXCEPTION && m->row->class && !strcmp(path, m->row->class))
+		return "exceptionClass";
 	if (is_lock && !strcmp(path, "address"))
 		return "lockAddress";
 	if (!strcmp(path, "object") && m->row->class && !strcmp(m->row->class, path))

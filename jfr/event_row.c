@@ -55,6 +55,8 @@ static const struct event_row rows[] = {
 	  "thrownClass", NULL },
 	{ "jdk.JavaErrorThrow", GROUP_EXCEPTION, RULE_ERROR, COLUMN_EXCEPTIONS, NULL, "thrownClass",
 	  NULL },
+	{ "datadog.ExceptionSample", GROUP_EXCEPTION, RULE_ERROR, COLUMN_EXCEPTIONS, NULL, "type",
+	  NULL },
 	{ "jdk.MethodTrace", GROUP_METHOD, RULE_DURATION, COLUMN_METHOD, NULL, NULL, NULL },
 	/* no samples, and not found in their group by their names */
 	{ "jdk.GarbageCollection", GROUP_GC, RULE_NONE, 0, NULL, NULL, NULL },
@@ -86,6 +88,10 @@ static const struct event_row rows[] = {
 	{ "profiler.Window", GROUP_SPAN, RULE_NONE, 0, NULL, NULL, NULL },
 	{ "io.opentelemetry.context.Scope", GROUP_SPAN, RULE_NONE, 0, NULL, NULL, NULL },
 	{ "io.opentelemetry.trace.Span", GROUP_SPAN, RULE_NONE, 0, NULL, NULL, NULL },
+	{ "datadog.Timeline", GROUP_SPAN, RULE_NONE, 0, NULL, NULL, NULL },
+	{ "datadog.Scope", GROUP_SPAN, RULE_NONE, 0, NULL, NULL, NULL },
+	{ "datadog.Endpoint", GROUP_SPAN, RULE_NONE, 0, NULL, NULL, NULL },
+	{ "datadog.ExceptionCount", GROUP_EXCEPTION, RULE_NONE, 0, NULL, NULL, NULL },
 };
 
 /* Types that are not in the table, by how their names begin. */

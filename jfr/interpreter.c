@@ -12,7 +12,14 @@
 
 #define MAX_NAMED (64 * 1024) /* 5 MB */
 
-static const char scope_type[] = "io.opentelemetry.context.Scope";
+/* Events that say which span was current on their thread. */
+static const char *const scope_types[] = {
+	"io.opentelemetry.context.Scope",
+	"datadog.Timeline", /* where its agent samples with the JVM's own profiler */
+	"datadog.Scope",    /* older ones */
+};
+
+#define N_SCOPE_TYPES (sizeof(scope_types) / sizeof(*scope_types))
 
 enum use { USE_SINKS, USE_SETTING, USE_DATADOG_SETTING, USE_FACT, USE_SPAN };
 
@@ -32,8 +39,9 @@ static enum use use_of(const char *type)
 	if (!strcmp(type, "datadog.DatadogProfilerConfig") ||
 	    !strcmp(type, "datadog.ProfilerSetting"))
 		return USE_DATADOG_SETTING;
-	if (!strcmp(type, scope_type))
-		return USE_SPAN;
+	for (size_t i = 0; i < N_SCOPE_TYPES; i++)
+		if (!strcmp(type, scope_types[i]))
+			return USE_SPAN;
 	return jvm_facts_wants(type) ? USE_FACT : USE_SINKS;
 }
 
@@ -42,8 +50,9 @@ static bool is_wanted(struct interpreter *in, struct binding *b, const struct jf
 	bool is_named = in->events && event_list_has(in->events, type->name);
 	bool is_asked_for;
 
-	b->row = is_named && jfr_type_field(type, "stackTrace") >= 0 ? event_row_named(type->name)
-								     : *event_row_find(type->name);
+	b->row = *event_row_find(type->name);
+	if (is_named && in->names_samples && jfr_type_field(type, "stackTrace") >= 0)
+		b->row = event_row_named(type->name);
 	is_asked_for = is_named || in->groups >> b->row.group & 1;
 	for (unsigned int i = 0; i < in->n_sinks; i++) {
 		const struct moment_sink *s = &in->sinks[i];
@@ -101,15 +110,22 @@ static void take_setting(struct interpreter *in, const struct moment *m)
 	free(value.text);
 }
 
+/* In milliseconds, where the metadata does not say otherwise. */
+static int64_t interval_of(const struct moment *m, const char *path)
+{
+	int64_t number = moment_number(m, path, 0), ns = moment_time_at(m, path);
+
+	return ns == number ? mul_saturated(number, 1000000) : ns;
+}
+
 static void take_datadog_setting(struct interpreter *in, const struct moment *m)
 {
-	int64_t cpu_ms = moment_number(m, "cpuInterval", 0);
-	int64_t wall_ms = moment_number(m, "wallInterval", 0);
+	int64_t cpu_ns = interval_of(m, "cpuInterval"), wall_ns = interval_of(m, "wallInterval");
 
-	if (cpu_ms > 0 && cpu_ms < 1000000)
-		in->settings.datadog_cpu_ns = cpu_ms * 1000000;
-	if (wall_ms > 0 && wall_ms < 1000000)
-		in->settings.datadog_wall_ns = wall_ms * 1000000;
+	if (cpu_ns > 0)
+		in->settings.datadog_cpu_ns = cpu_ns;
+	if (wall_ns > 0)
+		in->settings.datadog_wall_ns = wall_ns;
 }
 
 /* What the interpreter itself needs to know. */
@@ -330,12 +346,20 @@ static int begin_chunk(struct interpreter *in, struct chunk *chunk)
 	return preview(in, chunk);
 }
 
+static bool has_scopes(const struct metadata *m)
+{
+	for (size_t i = 0; i < N_SCOPE_TYPES; i++)
+		if (metadata_by_name(m, scope_types[i]))
+			return true;
+	return false;
+}
+
 static int begin(void *ctx, struct chunk *chunk)
 {
 	struct interpreter *in = ctx;
 	int err = 0;
 
-	in->has_scopes = !in->is_mute && metadata_by_name(chunk->metadata, scope_type);
+	in->has_scopes = !in->is_mute && has_scopes(chunk->metadata);
 	event_order_clear(&in->order);
 	spans_clear(&in->spans);
 	sample_rows_clear(&in->named);

@@ -38,6 +38,7 @@ struct moment_sink {
 struct interpreter {
 	uint32_t groups;    /* enum event_group, a bit each */
 	const char *events; /* a list that names types beside them (event_list_has()), or NULL */
+	bool names_samples; /* types that it names are samples if they have stacks */
 	int64_t from_ns,
 		to_ns; /* moments that begin before and from here on are left out; 0, 0: none */
 	const char *thread; /* only moments of threads with this name or id; NULL: all */

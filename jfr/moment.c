@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "core/intern.h"
 #include "jfr/chunk.h"
 #include "jfr/layout.h"
 #include "jfr/place.h"
@@ -18,9 +19,10 @@ struct moment_reader {
 	const struct event_row *row;
 	struct layout *layout;
 	struct jfr_value *values;
-	struct place start, duration, thread, stack, state, class;
-	struct place trace_id, trace_high, trace_low, span_id;
-	bool has_ids; /* any of these */
+	struct place start, duration, thread, stack, state, class, mode, operation;
+	struct place trace_id, trace_high, trace_low, span_id, root_id;
+	bool has_ids;	       /* any of these */
+	struct text_room room; /* of a class that is a string */
 	struct weight_places weight;
 };
 
@@ -29,6 +31,7 @@ static void find_fields(struct moment_reader *r)
 	static const char *const threads[] = { "sampledThread", "eventThread", "thread", NULL };
 	static const char *const trace_ids[] = { "traceId", "trace_id", NULL };
 	static const char *const span_ids[] = { "spanId", "span_id", NULL };
+	static const char *const modes[] = { "mode", "biased", NULL };
 	const struct layout *l = r->layout;
 
 	r->start = place_find(l, "startTime");
@@ -37,12 +40,15 @@ static void find_fields(struct moment_reader *r)
 	r->stack = place_find(l, "stackTrace");
 	r->state = place_find(l, "state");
 	r->class = place_find(l, r->row->class);
+	r->mode = place_find_first(l, modes);
+	r->operation = place_find(l, "_dd.trace.operation");
 	r->trace_id = place_find_first(l, trace_ids);
 	r->trace_high = place_find(l, "traceIdHi");
 	r->trace_low = place_find(l, "traceIdLo");
 	r->span_id = place_find_first(l, span_ids);
+	r->root_id = place_find(l, "localRootSpanId");
 	r->has_ids = r->trace_id.leaf >= 0 || r->trace_high.leaf >= 0 || r->trace_low.leaf >= 0 ||
-		     r->span_id.leaf >= 0;
+		     r->span_id.leaf >= 0 || r->root_id.leaf >= 0;
 	r->weight = weight_places(l, r->row);
 }
 
@@ -73,6 +79,7 @@ void moment_reader_free(struct moment_reader *r)
 		return;
 	layout_free(r->layout);
 	free(r->values);
+	free(r->room.text);
 	free(r);
 }
 
@@ -103,7 +110,7 @@ void moment_stack(struct moment *m)
 
 	if (!m->has_stack && place_refers(p)) {
 		m->stack = names_stack(m->chunk, p->type, m->refs.stack);
-		m->is_stack_missing = !m->stack && m->refs.stack;
+		m->is_stack_missing = !m->stack && !names_is_none(m->refs.stack);
 	}
 	m->has_stack = true;
 }
@@ -116,14 +123,40 @@ const char *moment_state(struct moment *m)
 	return m->state;
 }
 
+/* Most have classes that are constants, some their names. */
+static const char *class_text(struct moment_reader *r, struct chunk *c)
+{
+	if (r->class.leaf < 0 || r->class.kind != VALUE_STRING)
+		return text(r, c, &r->class);
+	return names_string(c, &r->values[r->class.leaf].string, &r->room);
+}
+
+static void name_rest(struct moment *m, struct moment_reader *r)
+{
+	m->class = class_text(r, m->chunk);
+	m->operation = text(r, m->chunk, &r->operation);
+	m->mode = text(r, m->chunk, &r->mode);
+	if (r->mode.leaf >= 0 && r->mode.kind == VALUE_NUMBER && r->values[r->mode.leaf].n)
+		m->mode = "biased";
+}
+
 void moment_name(struct moment *m)
 {
 	moment_thread(m);
 	moment_stack(m);
 	moment_state(m);
 	if (!m->has_class)
-		m->class = text(m->reader, m->chunk, &m->reader->class);
+		name_rest(m, m->reader);
 	m->has_class = true;
+}
+
+/* States and modes have small keys. */
+#define MODE_SHIFT 48
+
+/* What tells the names of classes apart. */
+static int64_t string_key(const struct wire_string *s)
+{
+	return (int64_t)(hash_bytes(s->bytes, s->len) ^ (uint64_t)s->key ^ s->encoding);
 }
 
 /* One by one, as all else of a moment: what is put together elsewhere and copied in wider words has
@@ -136,6 +169,10 @@ static void read_refs(const struct moment_reader *r, struct moment_refs *refs)
 	refs->class = place_key(&r->class, r->values);
 	refs->of = r;
 	refs->span = 0;
+	if (r->mode.leaf >= 0)
+		refs->state ^= (int64_t)((uint64_t)place_number(&r->mode, r->values) << MODE_SHIFT);
+	if (r->class.leaf >= 0 && r->class.kind == VALUE_STRING)
+		refs->class = string_key(&r->values[r->class.leaf].string);
 }
 
 /* An id that is written as text, or as a number of 64 bits. What a JVM writes more than once is a
@@ -167,6 +204,7 @@ static void read_span(const struct moment_reader *r, struct chunk *c, struct mom
 
 	read_id(r, c, &r->trace_id, m->trace_id, sizeof(m->trace_id));
 	read_id(r, c, &r->span_id, m->span_id, sizeof(m->span_id));
+	read_id(r, c, &r->root_id, m->root_id, sizeof(m->root_id));
 	if (!*m->trace_id && (high || low))
 		snprintf(m->trace_id, sizeof(m->trace_id), "%016" PRIx64 "%016" PRIx64, high, low);
 }
@@ -192,10 +230,10 @@ static void forget(struct moment *m)
 	m->thread = NULL;
 	m->stack = NULL;
 	m->mark = NULL;
-	m->state = m->class = "";
+	m->state = m->class = m->mode = m->operation = "";
 	m->column = COLUMN_SAMPLES;
 	m->used = 0;
-	m->trace_id[0] = m->span_id[0] = '\0';
+	m->trace_id[0] = m->span_id[0] = m->root_id[0] = '\0';
 }
 
 int moment_read(struct moment_reader *r, struct chunk *chunk, const struct event *e,

@@ -48,10 +48,13 @@ struct moment {
 	const char *mark;		/* what stands for the stack ("[lost]"), or NULL */
 	const char *state;		/* of the thread, "RUNNABLE"; "" unknown */
 	const char *class;		/* that it is about; "" none */
+	const char *mode;		/* how it was taken: "NATIVE", "biased"; "" nobody says */
+	const char *operation;		/* of the span it is in; "" none */
 	bool is_sample;			/* values are worth something */
 	enum event_column column;	/* that says what it is worth */
 	uint32_t used;			/* those of them that the event has, a bit each */
 	char trace_id[33], span_id[33]; /* hexadecimal; "" none */
+	char root_id[33];		/* of the span that began in its process */
 	/* all its fields */
 	const struct layout *layout;
 	const struct jfr_value *fields;

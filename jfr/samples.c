@@ -19,7 +19,7 @@
 #define N_CACHED_LABELS 256
 #define MAX_ROWS (64 * 1024)  /* 5 MB; then they are made anew */
 #define MAX_OPEN (128 * 1024) /* 5 MB; then the spans are those that are known by now */
-#define MAX_LABELS 12
+#define MAX_LABELS 16
 #define MAX_COMMON 4
 
 /* Labels that many samples have in common are put together once. */
@@ -50,7 +50,8 @@ struct samples {
 	size_t n_common;
 	struct stack_ids stacks;
 	uint64_t counts[N_SAMPLE_COUNTS];
-	uint32_t thread_key, tid_key, java_tid_key, state_key, class_key, trace_key, span_key;
+	uint32_t thread_key, tid_key, java_tid_key, state_key, class_key, mode_key;
+	uint32_t trace_key, span_key, root_key, operation_key;
 };
 
 static void set_types(struct profile *p)
@@ -81,6 +82,9 @@ struct samples *samples_new(struct profile *p)
 	s->java_tid_key = profile_string(p, "java_tid");
 	s->state_key = profile_string(p, "state");
 	s->class_key = profile_string(p, "class");
+	s->mode_key = profile_string(p, "mode");
+	s->operation_key = profile_string(p, "operation");
+	s->root_key = profile_string(p, "local_root_span_id");
 	s->trace_key = profile_string(p, "trace_id");
 	s->span_key = profile_string(p, "span_id");
 	return s;
@@ -137,6 +141,9 @@ static uint32_t make_labels(struct samples *s, struct moment *m)
 	}
 	add_text(s, labels, &n, s->state_key, m->state);
 	add_text(s, labels, &n, s->class_key, m->class);
+	add_text(s, labels, &n, s->mode_key, m->mode);
+	add_text(s, labels, &n, s->operation_key, m->operation);
+	add_text(s, labels, &n, s->root_key, m->root_id);
 	add_text(s, labels, &n, s->trace_key, m->trace_id);
 	add_text(s, labels, &n, s->span_key, m->span_id);
 	return profile_label_set(s->p, labels, n);
@@ -156,7 +163,7 @@ static bool is_place_of(const struct cached_labels *made, const struct moment_re
 /* Ids in the event itself are told apart by nothing it refers to. */
 static bool has_own_ids(const struct moment *m)
 {
-	return !m->refs.span && (*m->trace_id || *m->span_id);
+	return !m->refs.span && (*m->trace_id || *m->span_id || *m->root_id);
 }
 
 static uint32_t labels_of(struct samples *s, struct moment *m)

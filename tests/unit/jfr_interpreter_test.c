@@ -206,6 +206,7 @@ static void types_that_are_asked_for_by_name_are_samples(void **state)
 		struct meaning m = { 0 };
 
 		meaning_begin(&m, asked, N(asked));
+		m.in.names_samples = true;
 		m.in.events = is_named ? "Deopt*,jdk.ZStall,GCNote" : "gc,compile";
 		EVENT(&m, &asked[0], AT(1), { .n = 1 }, { .n = 1 });
 		EVENT(&m, &asked[1], AT(2), { .n = TICKS(70) }, { .n = 1 }, { .n = 1 });

@@ -77,8 +77,10 @@ struct field_value {
 /* A copy of a moment. */
 struct seen_moment {
 	char type[64], class[64], state[32], mark[32], thread[40], trace_id[33], span_id[33];
+	char mode[32], operation[32], root_id[33], top[64];
 	int64_t time_ns, duration_ns, thread_id;
-	bool is_sample, has_stack, is_stack_missing;
+	size_t depth;
+	bool is_sample, has_stack, is_stack_missing, is_partial;
 	enum event_column column;
 	int64_t values[N_COLUMNS];
 };
@@ -190,6 +192,14 @@ static inline int meaning_take(void *ctx, struct moment *from)
 	snprintf(to->state, sizeof(to->state), "%s", from->state);
 	snprintf(to->mark, sizeof(to->mark), "%s", from->mark ? from->mark : "");
 	snprintf(to->thread, sizeof(to->thread), "%s", from->thread ? from->thread->name : "");
+	snprintf(to->mode, sizeof(to->mode), "%s", from->mode);
+	snprintf(to->operation, sizeof(to->operation), "%s", from->operation);
+	snprintf(to->root_id, sizeof(to->root_id), "%s", from->root_id);
+	to->depth = from->stack ? from->stack->n : 0;
+	to->is_partial = from->stack && from->stack->is_partial;
+	if (to->depth)
+		snprintf(to->top, sizeof(to->top), "%s:%d", from->stack->frames[0].method->name,
+			 from->stack->frames[0].line);
 	snprintf(to->trace_id, sizeof(to->trace_id), "%s", from->trace_id);
 	snprintf(to->span_id, sizeof(to->span_id), "%s", from->span_id);
 	return 0;

@@ -1,0 +1,187 @@
+// SPDX-License-Identifier: Apache-2.0
+/* What other writers than JVMs do their own way: Datadog's agent, JMC's writer. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdlib.h>
+#include <cmocka.h>
+
+#include "core/profile.h"
+#include "jfr/samples.h"
+#include "tests/unit/jfr_meaning.h"
+
+#define N(array) (sizeof(array) / sizeof((array)[0]))
+#define CONSTANT_FIELD(name)                           \
+	{                                              \
+		name, T_STATE, FIELD_CONSTANT, 0, NULL \
+	}
+
+enum shape { DATADOG, BIASED, TIMELINE, THROWN, PLAIN };
+
+static const struct event_shape shapes[] = {
+	[DATADOG] = { 201,
+		      "datadog.ExecutionSample",
+		      { START_FIELD, THREAD_FIELD, STACK_FIELD, STATE_FIELD, CONSTANT_FIELD("mode"),
+			NUMBER_FIELD("weight"), NUMBER_FIELD("spanId"),
+			NUMBER_FIELD("localRootSpanId"), CONSTANT_FIELD("_dd.trace.operation") } },
+	[BIASED] = { 202,
+		     "jdk.CPUTimeSample",
+		     { START_FIELD,
+		       STACK_FIELD,
+		       THREAD_FIELD,
+		       { "samplingPeriod", T_LONG, 0, T_TIMESPAN, "TICKS" },
+		       { "biased", T_BOOLEAN, 0, 0, NULL } } },
+	[TIMELINE] = { 203,
+		       "datadog.Timeline",
+		       { START_FIELD, DURATION_FIELD, THREAD_FIELD, NUMBER_FIELD("spanId") } },
+	[THROWN] = { 204,
+		     "datadog.ExceptionSample",
+		     { START_FIELD, THREAD_FIELD, STACK_FIELD, TEXT_FIELD("type") } },
+	[PLAIN] = { 205, "jdk.ExecutionSample", { START_FIELD, SAMPLED_FIELD, STACK_FIELD } },
+};
+
+#define STATE 5 /* "STATE_RUNNABLE", a constant with a text */
+
+static void put_samples(struct meaning *m)
+{
+	meaning_begin(m, shapes, N(shapes));
+	EVENT(m, &shapes[DATADOG], AT(1), { .n = 1 }, { .n = 1 }, { .n = STATE }, { .n = STATE },
+	      { .n = 1 }, { .n = 0x42 }, { .n = -1 }, { .n = STATE });
+	EVENT(m, &shapes[DATADOG], AT(2), { .n = 1 }, { .n = 1 }, { .n = STATE }, { .n = STATE },
+	      { .n = 1 });
+	EVENT(m, &shapes[DATADOG], AT(3), { .n = 1 }, { .n = 1 }, { .n = STATE }, { .n = 0 },
+	      { .n = 1 });
+	EVENT(m, &shapes[DATADOG], AT(4), { .n = 1 }, { .n = 1 }, { .n = STATE }, { .n = STATE },
+	      { .n = 1 });
+	EVENT(m, &shapes[BIASED], AT(5), { .n = 1 }, { .n = 1 }, { .n = TICKS(10) }, { .n = 1 });
+	EVENT(m, &shapes[BIASED], AT(6), { .n = 1 }, { .n = 1 }, { .n = TICKS(10) }, { .n = 0 });
+	EVENT(m, &shapes[THROWN], AT(7), { .n = 1 }, { .n = 1 }, { .text = "p.Refused" });
+	EVENT(m, &shapes[THROWN], AT(8), { .n = 1 }, { .n = 1 }, { .text = "p.Other" });
+	EVENT(m, &shapes[THROWN], AT(9), { .n = 1 }, { .n = 1 }, { .text = "p.Refused" });
+}
+
+static void samples_say_how_they_were_taken_and_in_which_span(void **state)
+{
+	struct meaning m = { 0 };
+
+	(void)state;
+	put_samples(&m);
+	meaning_read(&m);
+	assert_int_equal(m.n, 9);
+	assert_string_equal(m.items[0].mode, "STATE_RUNNABLE");
+	assert_string_equal(m.items[0].operation, "STATE_RUNNABLE");
+	assert_string_equal(m.items[0].span_id, "0000000000000042");
+	assert_string_equal(m.items[0].root_id, "ffffffffffffffff");
+	assert_string_equal(m.items[1].root_id, "");
+	assert_string_equal(m.items[2].mode, "");
+	assert_string_equal(m.items[4].mode, "biased");
+	assert_string_equal(m.items[5].mode, "");
+	assert_string_equal(m.items[6].class, "p.Refused");
+	assert_string_equal(m.items[7].class, "p.Other");
+	assert_int_equal(m.items[7].values[COLUMN_EXCEPTIONS], 1);
+	meaning_deinit(&m);
+}
+
+/* All of one stack and thread: the one in a span, with a mode, without, biased, not, two classes.
+ */
+static void what_differs_in_that_is_no_one_sample(void **state)
+{
+	struct profile *p = profile_new();
+	struct samples *s = samples_new(p);
+	struct meaning m = { 0 };
+
+	(void)state;
+	put_samples(&m);
+	meaning_tell(&m, samples_sink(s));
+	assert_int_equal(m.err, 0);
+	samples_finish(s, 0, 0);
+	assert_int_equal(profile_n_samples(p), 7);
+	meaning_deinit(&m);
+	samples_free(s);
+	profile_free(p);
+}
+
+static void samples_are_in_the_span_of_a_timeline(void **state)
+{
+	struct meaning m = { 0 };
+
+	(void)state;
+	m.in.groups = 1 << GROUP_CPU;
+	meaning_begin(&m, shapes, N(shapes));
+	EVENT(&m, &shapes[PLAIN], AT(20), { .n = 1 }, { .n = 1 });
+	EVENT(&m, &shapes[PLAIN], AT(90), { .n = 1 }, { .n = 1 });
+	EVENT(&m, &shapes[PLAIN], AT(20), { .n = 2 }, { .n = 1 });
+	EVENT(&m, &shapes[TIMELINE], AT(10), { .n = TICKS(50) }, { .n = 1 }, { .n = 0x77 });
+	meaning_read(&m);
+	assert_int_equal(m.n, 3);
+	assert_string_equal(m.items[0].span_id, "0000000000000077");
+	assert_string_equal(m.items[1].span_id, "");
+	assert_string_equal(m.items[2].span_id, "");
+	meaning_deinit(&m);
+}
+
+#define T_JMC_STACK 60
+
+static void begin_jmc(struct meaning *m, const struct event_shape *sample)
+{
+	struct jfr_types t = world_types();
+
+	add_class(&t, T_JMC_STACK, "jdk.types.StackTrace", NULL);
+	add_field(&t, "truncated", T_BOOLEAN, 0);
+	add_field(&t, "frames", T_FRAME, FIELD_ARRAY | FIELD_CONSTANT);
+	add_shape(&t, sample);
+	types_end(&t);
+	m->c = jfr_chunk_begin(&m->b, 0);
+	put_metadata(&m->c, &t);
+	types_free(&t);
+	world_checkpoint(&m->c, 1, "p/C");
+}
+
+static void frames_may_be_constants(void **state)
+{
+	static const struct event_shape sample = {
+		201,
+		"jdk.ExecutionSample",
+		{ START_FIELD,
+		  SAMPLED_FIELD,
+		  { "stackTrace", T_JMC_STACK, FIELD_CONSTANT, 0, NULL } },
+	};
+	static const char frame[] = "\x09\x01\x2a\x07\x01"; /* of key 9: method 1, line 42 */
+	static const char stacks[] = "\x03\0\x02\x09\x09\x04\0\x01\x4d"; /* the second lacks its */
+	struct meaning m = { 0 };
+	size_t at;
+
+	(void)state;
+	begin_jmc(&m, &sample);
+	at = checkpoint_begin(&m.c, false, 2);
+	put_pool(m.c.b, T_FRAME, 1);
+	put_bytes(m.c.b, frame, sizeof(frame) - 1);
+	put_pool(m.c.b, T_JMC_STACK, 2);
+	put_bytes(m.c.b, stacks, sizeof(stacks) - 1);
+	event_end(m.c.b, at);
+	EVENT(&m, &sample, AT(1), { .n = 1 }, { .n = 3 });
+	EVENT(&m, &sample, AT(2), { .n = 1 }, { .n = 4 });
+	EVENT(&m, &sample, AT(3), { .n = INT64_MIN }, { .n = INT64_MIN }); /* its null */
+	meaning_read(&m);
+	assert_int_equal(m.n, 3);
+	assert_int_equal(m.items[0].depth, 2);
+	assert_string_equal(m.items[0].top, "method1:42");
+	assert_false(m.items[0].is_partial);
+	assert_int_equal(m.items[1].depth, 1);
+	assert_true(m.items[1].is_partial);
+	assert_false(m.items[2].has_stack || m.items[2].is_stack_missing);
+	assert_string_equal(m.items[2].thread, "");
+	meaning_deinit(&m);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(samples_say_how_they_were_taken_and_in_which_span),
+		cmocka_unit_test(what_differs_in_that_is_no_one_sample),
+		cmocka_unit_test(samples_are_in_the_span_of_a_timeline),
+		cmocka_unit_test(frames_may_be_constants),
+	};
+
+	cmocka_set_message_output(CM_OUTPUT_TAP);
+	return cmocka_run_group_tests_name("jfr/dialects", tests, NULL, NULL);
+}
