@@ -3,7 +3,8 @@
 """
     builds_check.py PROFILE MINOR PATTERN [LABEL]
 
-Of the samples in which builds_program.py's `spin` ran, 95 % have a stack of the pattern, and a label of that name.
+Of the samples in which builds_program.py's `spin` ran, all but one or 0.5 % have a stack of the pattern, and a label of
+that name; threads have their names from when weft looks for them, so 95 %.
 Stacks are written root first, "main;~;inner;spin": a word is a Python frame, "~" are native ones between. Before
 3.11 every call goes through native code, so "~" is in neither of them there. Prints what there was instead.
 """
@@ -49,7 +50,8 @@ def main():
     for text, count in seen.most_common(5):
         if not pattern.search(text):
             print("# %d %s" % (count, text))
-    return 0 if n >= 20 and n_right >= 0.95 * n else 1
+    may_miss = 0.05 * n if label == "thread" else max(1, 0.005 * n)
+    return 0 if n >= 50 and n - n_right <= may_miss else 1
 
 
 if __name__ == "__main__":
