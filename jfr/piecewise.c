@@ -16,7 +16,6 @@
 
 #define ENOUGH (-ECANCELED)  /* the piece has its events */
 #define CUT_HOLD_NS NS_PER_S /* events are at most so much out of order */
-#define SCOPE_TYPE "io.opentelemetry.context.Scope"
 
 struct piecewise {
 	struct jvms *jvms;
@@ -27,7 +26,6 @@ struct piecewise {
 	struct event_visitor inner, visitor;
 	uint64_t learned_to;	  /* settings and facts are known up to here */
 	uint64_t n_left, stop_at; /* events; where the last one ended, in the file */
-	bool has_scopes;	  /* its JVM can say which spans threads are in */
 	int64_t hold_from_ns;	  /* of the piece */
 	int64_t told_to_ns;	  /* events before this were told of by the pieces before */
 	struct held held;
@@ -74,7 +72,7 @@ static bool defers(void *ctx, struct moment *m)
 	struct piecewise *f = (struct piecewise *)ctx;
 	const struct java_thread *thread;
 
-	if (!f->has_scopes || *m->span_id || end_of(m) < f->hold_from_ns)
+	if (!f->jvm->interpreter.has_scopes || *m->span_id || end_of(m) < f->hold_from_ns)
 		return false;
 	thread = moment_thread(m);
 	return thread && thread->id && !held_add(&f->held, m->at - f->chunk->at);
@@ -302,7 +300,6 @@ int piecewise_read(struct piecewise *f, const struct follow_piece *p, struct fol
 	f->window->fd = p->fd;
 	f->n_left = p->max_events;
 	f->stop_at = f->chunk->at + p->to;
-	f->has_scopes = metadata_by_name(f->chunk->metadata, SCOPE_TYPE);
 	f->hold_from_ns = p->hold_from_ns;
 	f->held.n = 0;
 	in->defers = defers;

@@ -12,6 +12,9 @@
 #include "jfr/window.h"
 
 #define HEADER_TRIES 4
+#define SEARCH_LEN (64 << 20) /* a tenth of a second, or a second from a slow disk */
+/* Looked at again: more than there is between a chunk's beginning and its metadata. */
+#define SEARCH_OVERLAP (1 << 20)
 
 void tail_init(struct tail *t, int fd, uint64_t at)
 {
@@ -87,16 +90,40 @@ static enum tail_phase offer(struct tail *t, struct piece piece)
 	return TAIL_HAS_PIECE;
 }
 
-static int next_chunk(const struct tail *t, uint64_t *next)
+/* 0, -EAGAIN: there is more to search, or an error. */
+static int search(struct tail *t)
 {
+	struct search *s = &t->search;
+	uint64_t end = t->size, found;
 	struct window w;
 	int err = window_init(&w, t->fd);
 
 	if (err)
 		return err;
-	err = places_next_chunk(&w, t->size, t->at + 1, next);
+	if (end > s->from && end - s->from > SEARCH_LEN)
+		end = s->from + SEARCH_LEN;
+	err = places_next_chunk(&w, end, s->from, &found);
 	window_deinit(&w);
-	return err ? err : hurry_is_on() ? -EINTR : 0;
+	if (!err && hurry_is_on())
+		err = -EINTR;
+	if (err)
+		return err;
+	s->is_over = found < end || end == t->size;
+	s->from = s->is_over ? found : end - SEARCH_OVERLAP;
+	return s->is_over ? 0 : -EAGAIN;
+}
+
+static int next_chunk(struct tail *t, uint64_t *next)
+{
+	struct search *s = &t->search;
+	int err;
+
+	if (!s->from || s->of != t->at)
+		*s = (struct search){ .of = t->at, .from = t->at + 1 };
+	err = s->is_over ? 0 : search(t);
+	if (!err)
+		*next = s->from;
+	return err;
 }
 
 /* Its writer died, or its bytes make no sense: up to the next chunk. */
@@ -107,6 +134,8 @@ static enum tail_phase offer_rest(struct tail *t, bool has_header)
 	int err = next_chunk(t, &next);
 	struct piece piece = { .is_last = true };
 
+	if (err == -EAGAIN)
+		return TAIL_SEARCHES;
 	if (err)
 		return fail(t, err, "it cannot be read");
 	piece.next = next;
@@ -175,6 +204,8 @@ static bool has_changed(struct tail *t, const struct stat *st)
 	int64_t mtime_ns = st->st_mtim.tv_sec * (int64_t)NS_PER_S + st->st_mtim.tv_nsec;
 	bool changed = t->size != (uint64_t)st->st_size || t->mtime_ns != mtime_ns;
 
+	if (changed)
+		t->search.from = 0;
 	t->size = (uint64_t)st->st_size;
 	t->mtime_ns = mtime_ns;
 	t->n_links = st->st_nlink;

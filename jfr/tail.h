@@ -25,6 +25,7 @@
 
 enum tail_phase {
 	TAIL_WAITS,	/* for its writer */
+	TAIL_SEARCHES,	/* a long stretch for the next chunk: look again */
 	TAIL_HAS_PIECE, /* see tail_piece() */
 	TAIL_AT_END,	/* all there is was read */
 	TAIL_REPLACED,	/* other bytes are where some were read: it is another file now */
@@ -41,6 +42,13 @@ struct piece {
 	uint64_t next;	   /* in the file: where the next chunk begins, if is_last */
 };
 
+/* For the chunk behind one that has no end, some of the file at a time. */
+struct search {
+	uint64_t of;   /* behind which one */
+	uint64_t from; /* nothing is before; 0: not begun, or the file changed */
+	bool is_over;  /* it begins there, or nothing does */
+};
+
 struct tail {
 	int fd; /* -1: closed */
 	uint64_t size;
@@ -52,6 +60,7 @@ struct tail {
 	struct chunk_key key; /* of the chunk */
 	struct chunk_header header;
 	struct piece piece;
+	struct search search;
 	uint64_t start_ns; /* of the file's first chunk; 0: no header yet */
 	uint64_t grown_ns; /* when it was last seen to change */
 	bool is_settled;   /* nobody writes any more */

@@ -237,6 +237,9 @@ int watch_visit(struct watch *w, struct file *file)
 	switch (phase) {
 	case TAIL_WAITS:
 		return wait_for_writer(w, file);
+	case TAIL_SEARCHES:
+		file->is_touched = w->has_more = true;
+		break;
 	case TAIL_HAS_PIECE:
 		return watch_take_piece(w, file);
 	case TAIL_AT_END:

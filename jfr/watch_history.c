@@ -59,6 +59,8 @@ int watch_skip_history(struct watch *w, struct file *file)
 		bool is_piece = phase == TAIL_HAS_PIECE;
 
 		file->size = t->size;
+		if (phase == TAIL_SEARCHES)
+			continue;
 		if (is_piece && t->piece.is_last && t->piece.is_whole &&
 		    is_older(&t->header, since)) {
 			w->counts.n_historic++;

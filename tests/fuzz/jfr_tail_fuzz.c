@@ -50,6 +50,8 @@ static void follow(struct tail *t)
 		case TAIL_REPLACED:
 			tail_init(t, t->fd, 0);
 			break;
+		case TAIL_SEARCHES:
+			break;
 		default:
 			return;
 		}

@@ -362,6 +362,59 @@ static void names_of_the_chunk_before_count(void **state)
 	growth_end(&g);
 }
 
+/* A megabyte of them. */
+static void put_large_constants(struct jfr_chunk *c)
+{
+	size_t at = checkpoint_begin(c, false, 1);
+	char text[1000];
+
+	memset(text, 'x', sizeof(text) - 1);
+	text[sizeof(text) - 1] = 0;
+	put_pool(c->b, T_SYMBOL, 1000);
+	for (uint64_t i = 0; i < 1000; i++) {
+		put_varint(c->b, 1000 + i);
+		put_string(c->b, 3, text);
+	}
+	event_end(c->b, at);
+}
+
+/* Of JVMs that ended, and of which nobody knows that. */
+static void names_of_many_jvms_do_not_fill_the_memory(void **state)
+{
+	size_t sum = 0, n_kept = 0;
+	struct growth g;
+
+	(void)state;
+	growth_begin(&g, LATE);
+	flush_and_read(&g);
+	for (int64_t i = 0; i < 40; i++) {
+		piecewise_free(g.f, true);
+		g.f = NULL;
+		g.m.b.len = 0;
+		g.m.n_chunks = 1000 * (int)i; /* of another JVM */
+		meaning_begin(&g.m, shapes, LATE);
+		put_large_constants(&g.m.c);
+		put_sample(&g, 10, 1);
+		g.m.c.state = 0;
+		g.from = CHUNK_HEADER_LEN;
+		flush_and_read(&g);
+		assert_int_equal(g.m.n, 1);
+	}
+	piecewise_free(g.f, true);
+	g.f = NULL;
+	for (size_t i = 0; i < g.jvms.n; i++) {
+		const struct jvm *jvm = g.jvms.items[i];
+
+		n_kept += jvm->older[0] != NULL;
+		sum += jvm->older[0] ? names_memory(jvm->older[0]) : 0;
+	}
+	assert_in_range(sum, 4 << 20, 8 << 20);
+	assert_in_range(n_kept, 2, 8);
+	/* The last one's are the likeliest to be asked for. */
+	assert_non_null(g.jvms.items[g.jvms.n - 1]->older[0]);
+	growth_end(&g);
+}
+
 static void of_a_damaged_event_the_others_are_told_and_where_it_was(void **state)
 {
 	struct growth g;
@@ -446,6 +499,7 @@ int main(void)
 		cmocka_unit_test(after_a_restart_what_came_before_is_known),
 		cmocka_unit_test(types_and_names_may_come_with_a_later_flush),
 		cmocka_unit_test(names_of_the_chunk_before_count),
+		cmocka_unit_test(names_of_many_jvms_do_not_fill_the_memory),
 		cmocka_unit_test(of_a_damaged_event_the_others_are_told_and_where_it_was),
 		cmocka_unit_test(held_events_that_are_none_are_damage_and_no_more),
 		cmocka_unit_test(survives_mutation),

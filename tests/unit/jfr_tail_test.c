@@ -166,6 +166,28 @@ static void a_chunk_behind_a_dead_one_is_found(void **state)
 	assert_true(t.piece.is_whole);
 }
 
+/* Others are not to wait for it. */
+static void a_long_search_is_done_a_stretch_at_a_time(void **state)
+{
+	uint64_t at = 150 << 20;
+	int n = 0;
+
+	(void)state;
+	toy_write_events(fd, 0, 7, 0, 50);
+	head(toy_live(7, 40));
+	toy_write_chunk(fd, at, 8, 20);
+	t.is_settled = true;
+	while (tail_look(&t, 1) == TAIL_SEARCHES)
+		n++;
+	assert_int_equal(n, 2);
+	assert_int_equal(t.piece.next, at);
+	/* And once. */
+	assert_int_equal(tail_look(&t, 1), TAIL_HAS_PIECE);
+	tail_next_chunk(&t);
+	assert_int_equal(tail_look(&t, 1), TAIL_HAS_PIECE);
+	assert_true(t.piece.is_whole);
+}
+
 static void a_copy_of_a_header_is_no_chunk(void **state)
 {
 	struct toy_header copy = toy_live(7, 0);
@@ -182,6 +204,7 @@ static void a_copy_of_a_header_is_no_chunk(void **state)
 	assert_int_equal(t.piece.next, 68 + 800);
 	count = 0; /* now it is not what a checkpoint ends with */
 	assert_int_equal(pwrite(fd, &count, 1, 399), 1);
+	t.mtime_ns = 0; /* it may be the same */
 	assert_int_equal(tail_look(&t, 1), TAIL_HAS_PIECE);
 	assert_int_equal(t.piece.next, 400);
 }
@@ -281,6 +304,7 @@ int main(void)
 		OWN_FILE(an_unfinished_size_is_no_size),
 		OWN_FILE(a_dead_jvm_leaves_what_it_flushed),
 		OWN_FILE(a_chunk_behind_a_dead_one_is_found),
+		OWN_FILE(a_long_search_is_done_a_stretch_at_a_time),
 		OWN_FILE(a_copy_of_a_header_is_no_chunk),
 		OWN_FILE(what_is_no_recording_is_said),
 		OWN_FILE(an_old_version_is_refused),
