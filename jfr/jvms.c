@@ -11,9 +11,8 @@
 #include "jfr/names.h"
 
 #define MAX_JVMS 64
-#define MAX_IDLE_NAMES                                                                             \
-	(8 << 20)		   /* bytes, of JVMs that nobody reads; the last one's stay anyway \
-				    */
+/* Bytes, of JVMs that nobody reads; those of the last one stay anyway. */
+#define MAX_IDLE_NAMES (8 << 20)
 #define MAX_GAP_NS (NS_PER_S / 10) /* between two chunks of one JVM */
 
 static void jvm_free(struct jvm *jvm)
