@@ -21,12 +21,25 @@ static size_t put(struct stack_ids *s, size_t n, const char *text)
 	return n + len;
 }
 
+/* Of C a function goes by its own name, and async-profiler has its library for a class. */
+static uint32_t make_native_function(struct stack_ids *s, const struct java_method *m)
+{
+	struct function f = { .name = profile_string(s->p, m->name),
+			      .filename = profile_string(s->p, m->class->name) };
+
+	f.system_name = f.name;
+	return profile_function(s->p, &f);
+}
+
 /* "Class.method", and the same with a descriptor behind it. */
 static uint32_t make_function(struct stack_ids *s, const struct java_method *m)
 {
 	struct function f = { 0 };
-	size_t n = put(s, 0, m->class->name);
+	size_t n;
 
+	if (!m->is_of_java)
+		return make_native_function(s, m);
+	n = put(s, 0, m->class->name);
 	if (n)
 		n = put(s, n, ".");
 	n = put(s, n, m->name);
