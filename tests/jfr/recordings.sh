@@ -29,11 +29,19 @@ ap-cpu ap-wall ap-alloc ap-lock ap-nativemem	files of async-profiler, one kind e
 ap-all	a file of async-profiler of four chunks with all kinds, 16 s
 ap-big	the same, 60 s and more of malloc and free, for measures
 ap-sync	a file of async-profiler with chunks of HotSpot between its own
+fewV ap-few	files of a second with a few events of most kinds, small enough to keep in tests/jfr/kept (17, 25, 26)
+jmc	a file that the writer library of JDK Mission Control made (tests/jfr/writer), the same each time
+grafana	a file of the fork by Grafana of async-profiler, with the ids of spans, on JDK 17
+datadog	a directory of files of the agent by Datadog, with spans, on JDK 17
 ap-live ap-killed	files of async-profiler that were not finished'
 
-sources=$(cat tests/jfr/load/*.java | cksum | cut -d' ' -f1)
-cache=${XDG_CACHE_HOME:-$HOME/.cache}/weft/jfr/$sources
-profiler=${XDG_CACHE_HOME:-$HOME/.cache}/weft/peers/async-profiler/libasyncProfiler.so
+checksum() { cat "$@" | cksum | cut -d' ' -f1; }
+sources=$(checksum tests/jfr/load/*.java)
+few_sources=$(checksum tests/jfr/few/* tests/jfr/writer/*)
+caches=${XDG_CACHE_HOME:-$HOME/.cache}/weft/jfr
+cache=$caches/$sources
+peers=${XDG_CACHE_HOME:-$HOME/.cache}/weft/peers
+profiler=$peers/async-profiler/libasyncProfiler.so
 SECONDS_SMALL=4
 SECONDS_BIG=70
 N_COPIES=40
@@ -59,6 +67,13 @@ compile() {
 		return 1
 	}
 	mv "$work/classes" "$cache/classes-$1"
+}
+
+# compile_with JARS SOURCES...: a program that needs them, in $work/classes
+compile_with() {
+	local jars=$1
+	shift
+	mkdir "$work/classes" && "$jdk/bin/javac" -nowarn -encoding UTF-8 -cp "$jars" -d "$work/classes" "$@" >"$work/log" 2>&1
 }
 
 # All that the JVM sees of an environment, which is in a recording whole: who it is, and what must not get out.
@@ -117,6 +132,27 @@ make_every() {
 		settings=$settings,jdk.$event#enabled=true,jdk.$event#threshold=0ms
 	done
 	file_with some "$settings"
+}
+
+# few OPTIONS...: the small program to its end
+few() {
+	compile_with "$work" tests/jfr/few/Few.java && (cd "$work" && env -i "${ENVIRONMENT[@]}" "$jdk/bin/java" -Xmx32m -XX:+UseSerialGC \
+		-Dsecret.token=not-to-be-told "$@" -Xbootclasspath/a:classes Few >"$work/log" 2>&1)
+}
+
+make_few() {
+	local event settings=settings=none
+	for event in ExecutionSample ObjectAllocationSample JavaMonitorEnter ThreadSleep ThreadPark JavaExceptionThrow GarbageCollection \
+		GCPhasePause GCHeapSummary CPULoad ThreadCPULoad JVMInformation OSInformation CPUInformation InitialEnvironmentVariable \
+		ActiveSetting Shutdown; do
+		settings=$settings,+jdk.$event#enabled=true
+	done
+	for event in JavaMonitorEnter ThreadSleep ThreadPark; do
+		settings=$settings,+jdk.$event#threshold=10ms
+	done
+	settings=$settings,+jdk.ExecutionSample#period=20ms,+jdk.ObjectAllocationSample#throttle=10/s,+jdk.CPULoad#period=500ms
+	[ "$version" -lt 25 ] || settings=$settings,+jdk.CPUTimeSample#enabled=true,+jdk.CPUTimeSample#throttle=20ms,+jdk.MethodTiming#enabled=true,+jdk.MethodTiming#filter=Few::burn
+	few "-XX:StartFlightRecording:$settings,filename=made"
 }
 
 make_big() { load $SECONDS_BIG busy "$RECORD=profile,filename=$work/made"; }
@@ -180,6 +216,12 @@ make_ap() {
 	all) profiled 16 event=cpu,interval=5ms,wall=20ms,alloc=64k,lock=1ms,nativemem=1k,chunktime=4s ;;
 	big) profiled 60 event=cpu,interval=5ms,wall=20ms,alloc=64k,lock=1ms,nativemem=256,chunktime=15s ;;
 	sync) profiled 8 event=cpu,interval=5ms,jfrsync=profile ;;
+	few)
+		# Its path is in the recording, as all the JVM's properties are.
+		cp "$profiler" /tmp/weft-profiler.so
+		few -Duser.name=nobody -Duser.home=/nowhere -Duser.dir=/ \
+			-agentpath:/tmp/weft-profiler.so=start,jfr,file=made.jfr,event=itimer,interval=20ms,alloc=8m,lock=10ms && mv "$work/made.jfr" "$work/made"
+		rm -f /tmp/weft-profiler.so ;;
 	live | killed)
 		endless "-agentpath:$profiler=start,jfr,file=$work/made.jfr,event=cpu,interval=5ms"
 		sleep 4
@@ -190,9 +232,15 @@ make_ap() {
 	esac
 }
 
+. tests/jfr/writer/make.sh
+
 # Whether the JDK can make it at all.
 is_for() {
 	case $1$2 in
+	jmc* | grafana* | datadog*)
+		has_writer "$1" && return
+		say "$1: its library is not here (.ci/jfr_peers.sh)" ;;
+	few8 | few11) say "$1$2: settings of single events are there from JDK 17 on" ;;
 	cpu8 | cpu11 | cpu17 | cpu21) say "$1$2: CPUTimeSample is there from JDK 25 on" ;;
 	every8 | every11) say "$1$2: settings of single events are there from JDK 17 on" ;;
 	scrub8 | scrub11 | scrub17) say "$1$2: jfr scrub is there from JDK 19 on" ;;
@@ -205,7 +253,8 @@ write_origin() {
 	{
 		echo "$1: $("$jdk/bin/java" -version 2>&1 | tr "\n" " ")"
 		case $1 in ap-*) echo "async-profiler: $(cat "$(dirname "$profiler")/version" 2>/dev/null)" ;; esac
-		echo "load: tests/jfr/load, checksum $sources"
+		case $2 in jmc | grafana | datadog) echo "written by: $(cat "$peers/$(writer_of "$2")/version")" ;; esac
+		echo "load: tests/jfr, checksum ${cache##*/}"
 		declare -f "make_$2" | sed 's/^/    /'
 	} >"$work/origin"
 }
@@ -214,14 +263,17 @@ write_origin() {
 make() {
 	local name=$1 kind=$2 path=$cache/$1.jfr
 	version=$3
-	case $kind in killed) path=$cache/$name ;; esac
+	case $kind in killed | datadog) path=$cache/$name ;; esac
 	[ "$kind" != ap ] || [ -f "$profiler" ] || { say "$name: no async-profiler here"; return $MISSING; }
 	is_for "$kind" "$version" || return $MISSING
 	if [ ! -e "$path" ]; then
 		jdk=$(jdk_of "$version")
 		[ -n "$jdk" ] || { say "$name: no JDK $version here"; return $MISSING; }
 		work=$(mktemp -d "$cache/making.XXXXXX")
-		compile "$version" && "make_$kind" "${name#ap-}"
+		case $name in
+		few* | ap-few | jmc | grafana) "make_$kind" "${name#ap-}" ;;
+		*) compile "$version" && "make_$kind" "${name#ap-}" ;;
+		esac
 		if [ ! -s "$work/made" ]; then
 			say "$name could not be made:"
 			tail -n 5 "$work/log" >&2
@@ -248,12 +300,17 @@ if [ "${1:---list}" = --list ]; then
 	echo "$LIST"
 	exit
 fi
-mkdir -p "$cache"
 worst=0
 for name in "$@"; do
 	case $name in
+	few* | ap-few | jmc | grafana) cache=$caches/$few_sources ;;
+	*) cache=$caches/$sources ;;
+	esac
+	mkdir -p "$cache"
+	case $name in
 	ap-*) make_alone "$name" ap 17 ;;
-	small* | default* | every* | gc* | chunks* | live* | killed* | crash* | cpu* | scrub* | big* | large*)
+	jmc | grafana | datadog) make_alone "$name" "$name" 17 ;;
+	few* | small* | default* | every* | gc* | chunks* | live* | killed* | crash* | cpu* | scrub* | big* | large*)
 		make_alone "$name" "${name%%[0-9]*}" "${name##*[a-z]}" ;;
 	*) say "no recording is called $name; see --list"; exit 2 ;;
 	esac
