@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
 # Who else writes and reads JFR recordings, from their languages' package registries into a folder of their
-# own: async-profiler and its converter, JMC's reader and writer, grafana's parser. What cannot be had is named,
+# own: async-profiler and its converter, JMC's reader and writer, grafana's parser and agent, Datadog's agent. What cannot be had is named,
 # and tests and measures go without it. Nothing is fetched twice.
 #
 #	.ci/jfr_peers.sh FOLDER [writers]	writers: only what recordings are made with
@@ -13,6 +13,8 @@ CONVERTER=tools.profiler:jfr-converter:4.5
 JMC=9.1.2
 LZ4=org.lz4:lz4-java:1.8.0
 ENCODER=org.owasp.encoder:encoder:1.3.1
+GRAFANA_AGENT=io.pyroscope:agent:2.9.2
+DATADOG_AGENT=com.datadoghq:dd-java-agent:1.68.1
 GRAFANA=github.com/grafana/jfr-parser@v0.17.1
 COPY=org.apache.maven.plugins:maven-dependency-plugin:3.6.1:copy
 
@@ -45,6 +47,9 @@ async_profiler() {
 		mv "unpacked/$platform/libasyncProfiler.so" . && rm -rf unpacked ./*.jar) && keep async-profiler
 }
 
+# whole NAME ARTIFACT...: as jars, and nothing else has to be done with them
+whole() { jars "$@" && [ -d "$folder/$1.new" ] && keep "$1"; }
+
 # A program of ours that uses the library.
 grafana() {
 	[ ! -x "$folder/grafana-jfr/grafana_jfr" ] || return 0
@@ -66,9 +71,12 @@ grafana() {
 mkdir -p "$folder"
 if command -v mvn >/dev/null; then
 	async_profiler
+	whole jmc-writer org.openjdk.jmc:flightrecorder.writer:$JMC org.openjdk.jmc:common:$JMC
+	whole grafana-agent $GRAFANA_AGENT
+	whole datadog-agent $DATADOG_AGENT
 	if [ "$what" = all ]; then
-		jars jfrconv $CONVERTER && [ -d "$folder/jfrconv.new" ] && keep jfrconv
-		jars jmc org.openjdk.jmc:flightrecorder:$JMC org.openjdk.jmc:common:$JMC $LZ4 $ENCODER && [ -d "$folder/jmc.new" ] && keep jmc
+		whole jfrconv $CONVERTER
+		whole jmc org.openjdk.jmc:flightrecorder:$JMC org.openjdk.jmc:common:$JMC $LZ4 $ENCODER
 	fi
 else
 	without "async-profiler, jfrconv and JMC (there is no mvn)"

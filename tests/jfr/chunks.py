@@ -5,6 +5,7 @@ What tests need to know of a JFR file without anybody's help: chunks, where thei
 
     chunks.py --repeat N IN OUT     OUT is N times IN, each copy with a later start, so that no chunk is there twice
     chunks.py --clock IN OUT        OUT is IN with another clock: 2.5 GHz, and so many ticks before that 64 bits are not enough
+    chunks.py --split IN OUT        OUT.1.jfr, OUT.2.jfr, ... are the chunks of IN
     chunks.py FILE                  prints the chunks, and the events of each type with their count and bytes
 """
 import collections
@@ -163,7 +164,17 @@ def with_clock(data):
     return copy
 
 
+def split(data, out):
+    for i, chunk in enumerate(read(data)):
+        with open("%s.%d.jfr" % (out, i + 1), "wb") as f:
+            f.write(data[chunk.offset:chunk.offset + chunk.header.size])
+
+
 def main():
+    if len(sys.argv) == 4 and sys.argv[1] == "--split":
+        with open(sys.argv[2], "rb") as f:
+            split(f.read(), sys.argv[3])
+        return
     if len(sys.argv) == 4 and sys.argv[1] == "--clock":
         with open(sys.argv[2], "rb") as f:
             data = f.read()

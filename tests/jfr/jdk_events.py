@@ -10,9 +10,10 @@ ENVIRONMENT = dict(os.environ, TZ="UTC", LC_ALL="C.UTF-8")
 TIME = re.compile(r"(\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d)(?:\.(\d+))?Z")
 DURATION = re.compile(r"(-?)PT(?:(-?\d+)H)?(?:(-?\d+)M)?(?:(-?\d+)(?:\.(\d+))?S)?")
 # What tells a hidden class from another; weft leaves it out.
-HIDDEN = re.compile(r"(/0x[0-9a-f]+|(?<=\$\$Lambda)\$\d+(\+0x[0-9a-f]+)?/(0x[0-9a-f]+|\d+)|\+0x[0-9a-f]+(/\d+)?|/\d+)$")
+HIDDEN = re.compile(r"(/0x[0-9a-f]+|(?<=\$\$Lambda)\$\d+\.0x[0-9a-f]+|\.0x[0-9a-f]+|(?<=\$\$Lambda)\$\d+(\+0x[0-9a-f]+)?/(0x[0-9a-f]+|\d+)|\+0x[0-9a-f]+(/\d+)?|/\d+)$")
 PRIMITIVES = {"B": "byte", "C": "char", "D": "double", "F": "float", "I": "int", "J": "long", "S": "short", "Z": "boolean"}
-FRAME_TYPES = {"Interpreted": "interpreted", "JIT compiled": "compiled", "Inlined": "inlined", "Native": "native_method"}
+FRAME_TYPES = {"Interpreted": "interpreted", "JIT compiled": "compiled", "Inlined": "inlined", "Native": "native_method",
+               "C1 compiled": "c1", "C++": "native", "Kernel": "kernel"}
 # The smallest and the largest number stand for "not known" and "for ever".
 NO_TIMES = {"PT-2562047788015215H-30M-8S", "PT-2562047788015215H-30M-7.854775808S", "PT-2562047H-47M-16.854775808S",
             "PT2562047788015H12M55.807S", "PT2562047788015215H30M7S", "PT2562047788015215H30M7.999999999S", "PT2562047H47M16.854775807S"}
@@ -80,6 +81,12 @@ def thread(values):
     return (thread_name(who), who["javaThreadId"]) if who else ("", 0)
 
 
+def frame_type(name, method):
+    """Of async-profiler what has no class, or no types, is no method of Java."""
+    is_native = name == "Native" and (not method["type"]["name"] or method["descriptor"] == "()L;")
+    return "native" if is_native else FRAME_TYPES.get(name, "unknown")
+
+
 def frames(values):
     """(class, method, line, bytecode index, type) of each, innermost first."""
     stack = values.get("stackTrace")
@@ -87,7 +94,7 @@ def frames(values):
     for frame in stack["frames"] if stack else ():
         method = frame["method"]
         out.append((dotted(method["type"]["name"]), method["name"], max(0, frame["lineNumber"]), frame["bytecodeIndex"],
-                    FRAME_TYPES[frame["type"]]))
+                    frame_type(frame["type"], method)))
     return tuple(out)
 
 

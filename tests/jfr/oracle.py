@@ -39,7 +39,9 @@ INT64_MAX = (1 << 63) - 1
 Seen = collections.namedtuple("Seen", "time duration weight thread_id fields")
 # Said by a key of their own, or not fields of the event.
 OWN = {"startTime", "duration", "eventThread", "sampledThread", "stackTrace", "state", "samplingPeriod"}
-KEYS = {"parkedClass": "lockClass", "thrownClass": "exceptionClass", "address": "lockAddress"}
+KEYS = {"parkedClass": "lockClass", "thrownClass": "exceptionClass", "type": "exceptionClass", "address": "lockAddress"}
+# Ids of spans, which some write as numbers.
+IDS = {"spanId"}
 GC_KEYS = {"name": "gcName", "cause": "gcCause"}
 
 
@@ -74,12 +76,15 @@ def ours(line):
 def theirs(kind, values, weights, periods):
     """The same of an event of the JDK."""
     name, number = jdk_events.thread(values)
-    stack = tuple((plain(c), plain(m), line, bci, t) for c, m, line, bci, t in jdk_events.frames(values))
+    stack = tuple((plain(c) or None, plain(m), line, max(bci, -1), t) for c, m, line, bci, t in jdk_events.frames(values))
     duration = jdk_events.nanoseconds(values["duration"]) if "duration" in values else None
     weight = values.get(weights.get(kind), periods.get(kind))
     if isinstance(weight, str):
         weight = jdk_events.nanoseconds(weight)
     fields = {path: value for path, value in jdk_events.flat(values) if path not in OWN}
+    for path in IDS & set(fields):
+        if isinstance(fields[path], int):
+            fields[path] = "%016x" % (fields[path] % (1 << 64)) if fields[path] else None
     return (kind, plain(name), stack), Seen(jdk_events.nanoseconds(values["startTime"]), duration, weight, number, fields)
 
 
