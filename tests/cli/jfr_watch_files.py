@@ -244,7 +244,7 @@ def main():
             rounds = run.rounds()
             for f in active:
                 f.step(rounds)
-            time.sleep(random.uniform(0.05, 0.5))
+            time.sleep(random.uniform(0.02, 0.3))
         run.kill()
         rounds = run.rounds()
         for f in active:

@@ -93,18 +93,21 @@ watch_until "$read_all" in --history all -o dest
 says err "sources=3 " && says err "events=0 "
 claim "renamed, copied or packed, it is the same recording" $?
 
-gzip -c "$recording" >packed && rm -f in/* && mkdir -p in2/shop/orders-0 && cp packed in2/shop/orders-0/x
-watch_until "$has_all" in2 --history all -o out2 --path-template "$work/in2/{ns}/{pod}"
+gzip -c "$recording" >packed && rm -f in/* && mkdir -p in2/elsewhere/web && cp packed in2/elsewhere/web/x
+watch_until "$has_all" in2 --history all -o out2 --path-template "$work/in2/{ns}/{container}"
 [ "$(n_lines out2/*.json)" = "$n" ]
 claim "what is packed is known by its content" $?
-[ "$(grep -c '"k8s_pod_name":"orders-0"' out2/*.json)" != "$n" ] && "$weft" jfr in2 --path-template "$work/in2/{service}" -o templated.json 2>/dev/null
-claim "what the recording says counts more than its path" $?
+[ "$(grep -c '"k8s_namespace":"shop".*"k8s_container_name":"web"' out2/*.json)" = "$n" ]
+claim "what it does not say its path says, by a template" $?
+(cd in2/elsewhere && "$weft" jfr web --path-template "$work/in2/{ns}/{container}" -o "$work/web.json" 2>"$work/err")
+[ "$(grep -c '"k8s_namespace":"shop".*"k8s_container_name":"web"' web.json)" = "$n" ]
+claim "without --watch too" $?
 
 watch_until "$has_all" in2 -o - --ledger other --history all
 [ "$(n_lines "$work/out")" = "$n" ]
 claim "stdout gets the same lines" $?
 cp "$recording" in/late.jfr
-"$weft" jfr in --watch -o - --ledger third >pipe.out 2>/dev/null & first=$!
+"$weft" jfr in --watch --history all -o - --ledger third >pipe.out 2>/dev/null & first=$!
 for try in $(seq 100); do [ -s pipe.out ] && break; sleep 0.1; done
 run jfr in --watch -d 1s -o - --ledger third
 says err "another weft watches with it"
