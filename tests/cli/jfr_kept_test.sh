@@ -36,13 +36,13 @@ for line in sys.stdin:
 
 for path in tests/jfr/kept/*.jfr.gz; do
 	name=$(basename "$path" .jfr.gz)
-	events=cpu,alloc,lock,sleep,park,exception,gc,load,span
-	[ "$name" != jmc-writer ] || events=all
+	events=cpu,alloc,lock,sleep,park,exception,gc,load,span to=2s
+	case $name in jmc-writer) events=all ;; async-profiler) to=600ms ;; esac
 	run jfr --no-pager "$path"
 	golden "$name.txt" "the summary is the same"
 	run jfr --json "$path"
 	golden "$name.json" "the document is the same"
-	run jfr --events $events --to 600ms "$path" --format json
+	run jfr --events $events --to $to "$path" --format json
 	readable <"$work/out" >"$work/lines" && mv "$work/lines" "$work/out"
 	golden "$name.events.txt" "the ProfileEvents are the same"
 	run jfr --events cpu,alloc "$path" --format folded
