@@ -125,6 +125,24 @@ static void widen(struct jfr_run *run, const struct recording_report *r)
 		run->end_ns = r->end_ns;
 }
 
+/* Forgets the file that was added last. */
+static void drop_file(struct jfr_run *run)
+{
+	struct jfr_file *file = &run->files[--run->n_files];
+
+	recording_report_deinit(&file->report);
+	free(file->name);
+	free(file->reason);
+}
+
+/* Of the files in a directory only those are damaged recordings of which something is left, or
+   whose names say so. */
+static bool is_something_else(const struct unpack_part *part, const struct jfr_file *file)
+{
+	return part->is_unsure && !file->report.n_chunks &&
+	       !strstr(path_basename(part->name), ".jfr");
+}
+
 static int read_recording(struct jfr_run *run, struct unpack_part *part, bool is_found)
 {
 	struct jfr_file *file;
@@ -146,6 +164,8 @@ static int read_recording(struct jfr_run *run, struct unpack_part *part, bool is
 			 "until then is in its repository",
 			 part->name);
 	widen(run, &file->report);
+	if (is_found && is_something_else(part, file))
+		drop_file(run);
 	return err;
 }
 

@@ -9,6 +9,7 @@
 #include "cmd/accounting.h"
 #include "cmd/jfr.h"
 #include "cmd/jfr_tables.h"
+#include "cmd/jfr_whose.h"
 #include "cmd/show.h"
 #include "cmd/totals.h"
 #include "cmd/view.h"
@@ -16,6 +17,7 @@
 #include "core/profile.h"
 #include "core/scoped.h"
 #include "jfr/secret.h"
+#include "jfr/workload.h"
 
 #define DEFAULT_ROWS 20	 /* of the top table */
 #define DEFAULT_TYPES 15 /* of the table of events */
@@ -57,22 +59,23 @@ static void print_version(const char *text, FILE *out)
 	show_name(version, 0, out);
 }
 
-/* The service and the host, where there is one. */
-static void print_whose(const struct jfr_run *run, const char *label, FILE *out)
+static void print_whose(const struct workload *w, enum workload_field field, const char *what,
+			FILE *out)
 {
-	struct label_totals t;
+	const char *name = workload_get(w, field);
 
-	if (!label_totals_init(&t, run->profile, label) && t.n == 1 && t.rows[0].text) {
-		fprintf(out, " · %s ", label);
-		show_name(profile_get_string(run->profile, t.rows[0].text), 0, out);
+	if (*name) {
+		fprintf(out, " · %s ", what);
+		show_name(name, 0, out);
 	}
-	label_totals_deinit(&t);
 }
 
 static void print_jvm(const struct jfr_run *run, FILE *out)
 {
 	const struct jvm_facts *f = &run->interpreter.facts;
+	struct workload w = { 0 };
 
+	jfr_find_whose(f, run->path, run->opt->path_template, &w);
 	if (*f->name) {
 		show_name(f->name, 0, out);
 		print_version(f->version, out);
@@ -82,8 +85,8 @@ static void print_jvm(const struct jfr_run *run, FILE *out)
 			fprintf(out, " · %" PRId64 " hardware threads", f->n_threads);
 		if (jvm_facts_n_cpus(f) != f->n_threads)
 			fprintf(out, " · %" PRId64 " CPUs for its container", jvm_facts_n_cpus(f));
-		print_whose(run, "service", out);
-		print_whose(run, "host", out);
+		print_whose(&w, WORKLOAD_SERVICE, "service", out);
+		print_whose(&w, WORKLOAD_HOST, "host", out);
 		fputc('\n', out);
 	}
 	if (*f->shutdown) {

@@ -50,16 +50,22 @@ static void match_template(struct workload *w, const char *template, const char 
 	workload_template(w, template, real ? real : path);
 }
 
+void jfr_find_whose(const struct jvm_facts *facts, const char *path, const char *template,
+		    struct workload *w)
+{
+	workload_facts(w, facts);
+	workload_path(w, path);
+	if (template)
+		match_template(w, template, path);
+	workload_finish(w);
+}
+
 void jfr_set_whose(const struct jvm_facts *facts, const char *path, const char *template,
 		   struct event_lines *lines, struct samples *samples)
 {
 	struct workload w = { 0 };
 
-	workload_facts(&w, facts);
-	workload_path(&w, path);
-	if (template)
-		match_template(&w, template, path);
-	workload_finish(&w);
+	jfr_find_whose(facts, path, template, &w);
 	if (lines)
 		set_lines(lines, &w, facts);
 	if (!samples)

@@ -3,7 +3,6 @@
 
 #include <string.h>
 
-#define MIN_TEXT_LEN 4
 
 struct magic {
 	const char *bytes;
@@ -51,7 +50,7 @@ static bool is_text(const uint8_t *p, size_t len)
 	for (size_t i = 0; i < len; i++)
 		if ((p[i] < ' ' && !strchr("\t\n\r\f", p[i])) || !p[i] || p[i] > '~')
 			return false;
-	return len >= MIN_TEXT_LEN;
+	return len;
 }
 
 struct content content_sniff(const void *head, size_t len)

@@ -152,7 +152,7 @@ import json, sys
 d = json.load(open(sys.argv[1]))
 assert d["gcs"] and d["gcPauses"][0]["totalNs"] == sum(g["pauseNs"] for g in d["gcs"]), (d["gcs"], d["gcPauses"])
 assert all(0 <= t["meanLoad"] < 64 for t in d["threadLoads"]) and d["types"] and not d["files"][0]["damage"]' "$work/out"
-mkdir "$work/many" && cp "$small" "$work/many/a.jfr" && cp "$small" "$work/many/b.jfr" && echo "read me" >"$work/many/README"
+mkdir "$work/many" && cp "$small" "$work/many/a.jfr" && cp "$small" "$work/many/b.jfr" && echo "read me" >"$work/many/README" && echo 1 >"$work/many/pid" && printf '\211PNG\r\n\032\n\0' >"$work/many/logo.png"
 run jfr --json "$work/many"
 [ $status = 0 ]
 claim "a directory is read, and what is no recording left alone" $?
