@@ -172,7 +172,8 @@ struct python_sent {
 /* What a walk of Python frames works with; its own, as a per-CPU value holds at most 32 KiB and
    most samples need none. */
 struct python_scratch {
-	struct python_process process;
+	struct python_process process; /* of the image that has this pid and generation */
+	__u32 pid, generation;
 	struct python_walk walk;
 	struct python_reads reads;
 	struct python_tasks tasks;
@@ -183,14 +184,11 @@ struct python_scratch {
 	__u32 n_sent; /* code objects with this sample */
 	__u32 pad;
 	struct python_sent sent[PYTHON_CODES_A_SAMPLE];
-	/* Marks of what was shown already, by the places of frames. In python_seen each mark is on
-	   a page of its own, which to a tick costs as much as the rest of a frame. */
-	__u32 near_seen[PYTHON_NEAR];
 	struct wire_python record;
 	struct wire_python_frame frames[MAX_PYTHON_FRAMES]; /* follow the record on the wire too */
 };
 
-_Static_assert(sizeof(struct python_scratch) <= 29 * 1024, "as memory_plan.c counts it");
+_Static_assert(sizeof(struct python_scratch) <= 32 * 1024, "as memory_plan.c counts it");
 
 struct {
 	__uint(type, BPF_MAP_TYPE_PERCPU_ARRAY);

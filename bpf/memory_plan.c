@@ -4,7 +4,7 @@
 #define KIB UINT64_C(1024)
 #define MIB (1024 * KIB)
 
-#define SCRATCH_LEN (61 * KIB) /* 32 of scratches, 29 of python_scratches: maps.bpf.h */
+#define SCRATCH_LEN (64 * KIB) /* of scratches and python_scratches, each 32: maps.bpf.h */
 #define PAGE_LEN (4 * KIB)     /* before each side-band buffer */
 
 /* A storm of 2,000 execs a second writes about 4 MB/s: the largest lasts for 130 ms of it on one

@@ -66,13 +66,14 @@ static __always_inline bool python_send_code(struct python_scratch *p,
 	return !bpf_ringbuf_output(&ring, &p->code, sizeof(p->code), BPF_RB_NO_WAKEUP);
 }
 
-/* code->pad is the process: what is known of one says nothing of another. What this sample sends is
-   not noted as near, as it may be lost. */
+/* code->pad is the process: what is known of one says nothing of another. In python_seen each mark
+   is on a page of its own, which to a tick costs as much as the rest of a frame, so it is noted
+   near the frame's place; but not what this sample sends, as it may be lost. */
 static __always_inline void python_show(struct python_scratch *p, const struct wire_python_frame *f)
 {
 	__u32 mark = (f->id ^ (__u32)(f->addr >> 3) ^ p->code.pad * 0x9e3779b1U) | 1;
-	__u32 slot = mark >> 1 & python_seen_mask,
-	      *near = &p->near_seen[python_place(&p->process, p->walk.at)];
+	__u32 slot = mark >> 1 & python_seen_mask;
+	__u32 *near = &p->reads.near[python_place(&p->process, p->walk.at)].shown;
 	__u64 n = p->n_sent; /* 64 bits: what is compared is what is an index */
 	struct python_seen *seen;
 

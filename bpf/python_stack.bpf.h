@@ -205,20 +205,37 @@ UNWIND_GLOBAL int python_send_span(__u64 tstate)
 	return span_send(p->code.sample_id, &ids);
 }
 
+/* Each time user space says something new of a process its image has another generation. */
+static __always_inline bool python_look_up(const struct scratch *s, struct python_scratch *p,
+					   __u64 vdso)
+{
+	__u32 pid = s->sample.pid;
+	const struct python_process *known;
+
+	if (p->pid == pid && p->generation == s->u.generation)
+		return true;
+	p->pid = 0;
+	known = bpf_map_lookup_elem(&python_processes, &pid);
+	if (!known || known->vdso != vdso)
+		return false;
+	p->process = *known;
+	p->generation = s->u.generation;
+	p->pid = pid;
+	return true;
+}
+
 /* Sends nothing for a thread that runs no Python. */
 static __always_inline void python_stack(struct scratch *s, __u64 vdso)
 {
-	__u32 pid = s->sample.pid;
-	const struct python_process *known = bpf_map_lookup_elem(&python_processes, &pid);
 	struct python_scratch *p = python_scratch_get();
+	__u32 pid = s->sample.pid;
 	__u64 n = 0, n_all = 0, end = 0;
 
 	if (!p)
 		return;
 	p->n_sent = 0;
-	if (!known || known->vdso != vdso)
+	if (!python_look_up(s, p, vdso))
 		return;
-	p->process = *known;
 	p->code.sample_id = s->sample.id;
 	p->reads.start = p->reads.missed[0] = p->reads.missed[1] = 0;
 	p->reads.sample = (__u32)s->sample.id;

@@ -25,6 +25,7 @@
 #include "runtimes/python_share.h"
 #include "runtimes/python_slots.h"
 #include "runtimes/python_spans.h"
+#include "runtimes/python_stamp.h"
 #include "runtimes/python_waiters.h"
 #include "runtimes/python_walk.h"
 #include "runtimes/runtime.h"
@@ -56,6 +57,7 @@ struct python {
 	struct python_asyncio asyncio;
 	struct python_otel otel;
 	struct python_loop loop;
+	struct python_stamp stamp;
 	struct python_codes *codes;
 	struct python_parents *parents; /* NULL until somebody asks for them */
 	struct python_names names;
@@ -144,6 +146,8 @@ static bool look_at_modules(struct process *proc, struct python *py)
 		is_new |= python_asyncio_look(&py->asyncio, &py->part, mem, l, runtime, now_ns);
 	if (mem && is_otel_due)
 		is_new |= python_otel_look(&py->otel, &py->part, mem, l, runtime, now_ns);
+	if (mem)
+		is_new |= python_stamp_look(&py->stamp, &py->part, mem, py->image, py->bias);
 	mem_free(mem);
 	return is_new;
 }
@@ -161,6 +165,7 @@ static void set_modules(struct process *proc, struct python *py, struct python_p
 			python_asyncio_learn(&py->asyncio, &py->image->layout, section, len);
 	look_at_modules(proc, py);
 	python_asyncio_set(&py->asyncio, out);
+	python_stamp_set(&py->stamp, py->image, py->bias, out);
 	out->spans = py->otel.spans;
 	python_asyncio_set_awaits(&py->asyncio, &py->image->layout, &out->awaits);
 	if (!out->spans.var && py->asyncio.is_known)
@@ -214,12 +219,6 @@ bool python_settles(struct processes *ps, struct process *proc)
 	}
 	proc->generation = processes_unique(ps);
 	return true;
-}
-
-void python_limit(struct processes *ps, uint64_t budget)
-{
-	ps->python_share.max = budget / 8;
-	ps->python_share.max_each = budget / 12;
 }
 
 void python_count(struct processes *ps, uint64_t *counters)

@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "core/reader.h"
+#include "runtimes/python_stamp.h"
 #include "symbolizer/object.h"
 
 #define MAX_IMAGES 65536 /* objects asked about; further ones have no interpreter */
@@ -187,6 +188,22 @@ static void read_tls(struct object *o, struct python_image *image)
 		image->sticky = tls_of(o, "PyGILState_GetThisThreadState");
 }
 
+static void read_stamp(struct object *o, struct python_image *image)
+{
+	unsigned int minor = PYTHON_MINOR(image->layout.version);
+	uint64_t vaddr, size;
+	const void *bytes;
+	size_t len;
+
+	if (minor == 13 && !image->layout.is_free_threaded &&
+	    object_section(o, ".PyRuntime", &bytes, &len, &vaddr))
+		image->made_codes = python_stamp_find(bytes, len);
+	if (minor == 12)
+		object_symbol(o, "_Py_next_func_version", &image->next_code, &size);
+	if (minor < 12)
+		object_symbol(o, "interned", &image->interned, &size);
+}
+
 static struct python_image *read_image(struct object *o)
 {
 	struct python_image image = { 0 };
@@ -199,6 +216,7 @@ static struct python_image *read_image(struct object *o)
 	image.err = read_layout(o, &image.layout);
 	object_symbol(o, "_PyEval_EvalFrameDefault", &image.eval, &image.eval_len);
 	read_tls(o, &image);
+	read_stamp(o, &image);
 	object_symbol(o, "autoTLSkey", &image.key, &size);
 	object_symbol(o, "gil_cond", &image.gil_cond, &size);
 	object_symbol(o, "PyUnicode_Type", &image.str, &size);

@@ -28,6 +28,9 @@ struct python_image {
 	uint64_t eval, eval_len; /* the eval function's main part */
 	uint64_t str, integer;	 /* PyUnicode_Type and PyLong_Type; 0: not found */
 	uint64_t code;		 /* PyCode_Type; 0: not found */
+	uint64_t interned;	 /* to 3.11: the variable of that name; 0: not found */
+	uint64_t next_code;	 /* 3.12: _Py_next_func_version; 0: not found */
+	uint16_t made_codes;	 /* 3.13: python_stamp_find() */
 	/* _Py_tss_tstate, from 3.12 on, and _Py_tss_gilstate, from 3.15 on: the thread's own state
 	   while it is attached, and always. */
 	struct python_tls attached, sticky;

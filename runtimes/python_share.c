@@ -5,9 +5,17 @@
 
 #include "core/log.h"
 #include "core/mem_cache.h"
+#include "runtimes/process_table.h"
+#include "runtimes/python.h"
 #include "runtimes/python_heap.h"
 
 static const struct allowance_limits each = { 100000000, 20000000 }, all = { 400000000, 50000000 };
+
+void python_limit(struct processes *ps, uint64_t budget)
+{
+	ps->python_share.max = budget / 8;
+	ps->python_share.max_each = budget / 12;
+}
 
 void python_share_say(struct python_share *s, pid_t pid)
 {

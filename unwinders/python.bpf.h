@@ -22,6 +22,8 @@
 	(*(const type *)&(bytes)[(off) & (PYTHON_FRAME_MAX - sizeof(type))])
 
 #define PYTHON_PAGE 4096ULL
+#define PYTHON_DICT_VERSION 24 /* to 3.11; another number after each change of any dict */
+#define PYTHON_STR_INTERNED 3  /* bits of a str's state */
 
 #ifndef OPAQUE
 #define OPAQUE(x) asm volatile("" : "+r"(x))
@@ -190,30 +192,48 @@ static __always_inline void python_next_cframe(struct python_walk *w,
 	w->cframe = w->cframe ? python_read_pointer(w->cframe + p->cframe_previous) : 0;
 }
 
-/* The hash that the name of a code object keeps; words are the code object from code_id on. */
-static __always_inline __u64 python_name_hash(const struct python_process *p, const __u64 *words)
+/* The key of what was noted in this sample's epoch. */
+static __always_inline __u32 python_near_key(const struct python_reads *r, __u64 of)
 {
-	__u32 at = ((__u32)p->code_name - p->code_id) / sizeof(*words);
-	__u64 hash = 0;
-
-	OPAQUE(at);
-	if (at >= PYTHON_IDENTITY_WORDS || read_user(words[at] + p->str_hash, &hash, sizeof(hash)))
-		return 0;
-	return hash;
+	return (of + r->epoch * 0x9e3779b97f4a7c15ULL) * 0xbf58476d1ce4e5b9ULL >> 32;
 }
 
-static __always_inline __u32 python_new_id(const struct python_process *p, __u64 code, __u64 *words)
+/*
+ * The identity of a code object to 3.11: with the hash that its name keeps. That is noted in epochs
+ * in which no interned str came or went: where such a one was, it is. words are the code object
+ * from code_id on.
+ */
+static __always_inline __u32 python_named_id(const struct python_process *p, __u64 words_hash,
+					     struct python_reads *r, struct python_near_code *near)
+{
+	__u32 at = ((__u32)p->code_name - p->code_id) / sizeof(*r->words);
+	__u32 key = python_near_key(r, words_hash), id;
+	__u64 name[2] = { 0 }; /* hash and state */
+
+	if (r->epoch && near->key == key && near->id)
+		return near->id;
+	OPAQUE(at);
+	if (at < PYTHON_IDENTITY_WORDS && read_user(r->words[at] + p->str_hash, name, sizeof(name)))
+		name[0] = name[1] = 0;
+	id = python_identity_name(words_hash, name[0]);
+	if (r->epoch && name[1] & PYTHON_STR_INTERNED) {
+		near->key = key;
+		near->id = id;
+	}
+	return id;
+}
+
+static __always_inline __u32 python_new_id(const struct python_process *p, __u64 code,
+					   struct python_reads *r, struct python_near_code *near)
 {
 	__u64 len = p->code_id_len; /* 64 bits: what is compared is what is passed on */
-	__u64 name_hash = 0;
+	__u64 hash;
 
 	OPAQUE(len);
-	if (len > PYTHON_IDENTITY_WORDS * sizeof(*words) ||
-	    read_user(code + p->code_id, words, len))
+	if (len > sizeof(r->words) || read_user(code + p->code_id, r->words, len))
 		return 0;
-	if (p->code_name)
-		name_hash = python_name_hash(p, words);
-	return python_code_identity(words, len / sizeof(*words), name_hash);
+	hash = python_identity_words(r->words, len / sizeof(*r->words));
+	return p->code_name ? python_named_id(p, hash, r, near) : python_identity_name(hash, 0);
 }
 
 /* Objects are 256 bytes and more, the frames of a data stack 64. What is further away begins
@@ -227,38 +247,71 @@ static __always_inline __u64 python_place(const struct python_process *p, __u64 
 	return place & (PYTHON_NEAR - 1);
 }
 
+/*
+ * What the interpreter counts or numbers, so that as long as it is the same, what was read of code
+ * objects holds for those that are on a stack:
+ *
+ * - from 3.14 on an interpreter counts the code objects that it frees, before it does: who was
+ *   alive then and is now is the same;
+ * - 3.12 and 3.13 number those that they make, and stop at 0: where none was made since, none is in
+ *   another's place;
+ * - before that there is only the dict of interned strs, the names of functions among them, whose
+ *   version is another one after each change (PEP 509): a name that was in it then and is referred
+ *   to now is the same.
+ *
+ * False: nothing is counted.
+ */
+static __always_inline int python_stamp(const struct python_process *p, __u64 tstate,
+					struct python_epoch *out)
+{
+	__u64 at = p->made;
+
+	out->stamp = 0;
+	if (p->interned) {
+		out->of = python_read_pointer(p->interned);
+		return out->of &&
+		       !read_user(out->of + PYTHON_DICT_VERSION, &out->stamp, sizeof(out->stamp));
+	}
+	out->of = 0;
+	if (p->interp_freed || p->interp_made) {
+		out->of = python_read_pointer(tstate + p->tstate_interp);
+		at = out->of + p->interp_made;
+		if (!out->of)
+			return 0;
+	}
+	if (p->interp_freed)
+		return !read_user(out->of + p->interp_freed, &out->stamp, sizeof(out->stamp));
+	return at && !read_user(at, &out->stamp, sizeof(__u32)) && out->stamp;
+}
+
 /* Begins a sample: may it use what others before it read? */
 static __always_inline void python_begin_epoch(struct python_reads *r,
 					       const struct python_process *p, __u64 tstate,
 					       __u32 pid, __u32 image)
 {
-	struct python_epoch *last = &r->last_epoch;
-	__u64 interp, n_freed;
+	struct python_epoch *last = &r->last_epoch, now;
 
 	r->epoch = 0;
-	if (!p->interp_freed)
+	if (!python_stamp(p, tstate, &now))
 		return;
-	interp = python_read_pointer(tstate + p->tstate_interp);
-	if (!interp || read_user(interp + p->interp_freed, &n_freed, sizeof(n_freed)))
-		return;
-	if (last->interp != interp || last->n_freed != n_freed || last->pid != pid ||
+	if (last->of != now.of || last->stamp != now.stamp || last->pid != pid ||
 	    last->image != image)
 		r->n_epochs++;
-	last->interp = interp;
-	last->n_freed = n_freed;
+	last->of = now.of;
+	last->stamp = now.stamp;
 	last->pid = pid;
 	last->image = image;
 	r->epoch = r->n_epochs;
 }
 
 static __always_inline __u32 python_known_id(const struct python_process *p, __u64 code,
-					     struct python_reads *r)
+					     struct python_reads *r, struct python_near_code *near)
 {
 	struct python_known_code *known =
 		&r->codes[(code >> 4 ^ code >> 9) & (PYTHON_KNOWN_CODES - 1)];
 
 	if (known->addr != code || known->sample != r->sample) {
-		known->id = python_new_id(p, code, r->words);
+		known->id = python_new_id(p, code, r, near);
 		known->addr = code;
 		known->sample = r->sample;
 	}
@@ -270,12 +323,12 @@ static __always_inline __u32 python_id(const struct python_process *p, __u64 fra
 				       struct python_reads *r)
 {
 	struct python_near_code *near = &r->near[python_place(p, frame)];
-	__u32 key = (code + r->epoch * 0x9e3779b97f4a7c15ULL) * 0xbf58476d1ce4e5b9ULL >> 32;
+	__u32 key = python_near_key(r, code);
 
-	if (!r->epoch)
-		return python_known_id(p, code, r);
+	if (!r->epoch || p->code_name)
+		return python_known_id(p, code, r, near);
 	if (near->key != key || !near->id) {
-		near->id = python_known_id(p, code, r);
+		near->id = python_known_id(p, code, r, near);
 		near->key = key;
 	}
 	return near->id;
@@ -284,8 +337,9 @@ static __always_inline __u32 python_id(const struct python_process *p, __u64 fra
 /* Does it stand below, and not far from, a frame that was seen? */
 static __always_inline int python_is_near(const struct python_reads *r, __u64 frame)
 {
-	return r->start - frame < PYTHON_WINDOW || r->missed[0] - frame < PYTHON_WINDOW ||
-	       r->missed[1] - frame < PYTHON_WINDOW;
+	return r->start - frame < PYTHON_WINDOW_FIRST ||
+	       r->missed[0] - frame < PYTHON_WINDOW_FIRST ||
+	       r->missed[1] - frame < PYTHON_WINDOW_FIRST;
 }
 
 /* Reads the frame and what is below it on its page: a fault costs more than all frames. The frame
@@ -294,12 +348,12 @@ static __always_inline int python_read_window(struct python_reads *r, __u64 fram
 {
 	__u64 below = frame & (PYTHON_PAGE - 1), size;
 
-	if (below > PYTHON_WINDOW - PYTHON_FRAME_MAX)
-		below = PYTHON_WINDOW - PYTHON_FRAME_MAX;
+	if (below > PYTHON_WINDOW_FIRST && r->start - frame >= PYTHON_WINDOW_FIRST)
+		below = PYTHON_WINDOW_FIRST;
 	size = below + len;
 	OPAQUE(size);
 	r->start = 0;
-	if (size > PYTHON_WINDOW || read_user(frame - below, r->window, size))
+	if (size > sizeof(r->window) || read_user(frame - below, r->window, size))
 		return -1;
 	r->start = frame - below;
 	r->last = below;
@@ -319,8 +373,6 @@ static __always_inline const __u8 *python_read_frame(struct python_reads *r, __u
 		}
 		at = frame - r->start;
 	}
-	if (at > PYTHON_WINDOW - PYTHON_FRAME_MAX)
-		return NULL;
 	OPAQUE(at); /* the verifier wants a bound at the sum */
 	return &r->window[at & (PYTHON_WINDOW - 1)];
 }

@@ -23,21 +23,31 @@ static inline __u64 python_identity_add(__u64 hash, __u64 word)
 	return hash ^ hash >> 32;
 }
 
-/*
- * words: the code object from code.id_off on, n (at most PYTHON_IDENTITY_WORDS) of them; name_hash:
- * the word at str.hash of its name where code.id_needs_name says so, else 0. Never 0, which is for
- * objects nobody could read.
- */
-static inline __u32 python_code_identity(const __u64 *words, __u32 n, __u64 name_hash)
+/* Of the code object itself: n (at most PYTHON_IDENTITY_WORDS) words from code.id_off on. */
+static inline __u64 python_identity_words(const __u64 *words, __u32 n)
 {
-	__u64 hash = python_identity_add(0, name_hash);
-	__u32 identity;
+	__u64 hash = 0;
 
 	for (__u32 i = 0; i < PYTHON_IDENTITY_WORDS; i++)
 		if (i < n)
 			hash = python_identity_add(hash, words[i]);
+	return hash;
+}
+
+/* With the word at str.hash of its name where code.id_needs_name says so, else 0. Never 0, which is
+   for objects nobody could read. */
+static inline __u32 python_identity_name(__u64 hash, __u64 name_hash)
+{
+	__u32 identity;
+
+	hash = python_identity_add(hash, name_hash);
 	identity = (__u32)(hash ^ hash >> 29);
 	return identity ? identity : 1;
+}
+
+static inline __u32 python_code_identity(const __u64 *words, __u32 n, __u64 name_hash)
+{
+	return python_identity_name(python_identity_words(words, n), name_hash);
 }
 
 #endif

@@ -47,13 +47,17 @@ struct python_slot_at {
 struct python_process {
 	__u64 vdso;				/* as in struct unwind_process */
 	struct python_slot_at attached, sticky; /* tried in this order */
-	__u64 interpreters;	/* address of their head, behind it is the main one */
+	__u64 interpreters; /* address of their head, behind it is the main one */
+	__u64 made;	    /* 3.12: address of such a number for all interpreters */
+	__u64 interned;	    /* to 3.11: address of the pointer to the dict of all interned strs */
 	__u16 tstate_thread_id; /* pthread_self() */
 	__u16 tstate_frame;	/* the innermost frame, or 0: it is in the CFrame */
 	__u16 tstate_cframe;
 	__u16 tstate_base; /* 3.15: the frame that ends each chain, no function */
 	__u16 tstate_interp;
-	__u16 interp_freed; /* 64 bits: how many code objects it freed; from 3.14 on */
+	/* What must not have changed for code objects to be what they were: python_stamp(). */
+	__u16 interp_freed; /* 64 bits: how many an interpreter freed; from 3.14 on */
+	__u16 interp_made;  /* 32 bits: how many it made; 0: it counts no longer; 3.13 */
 	/* Who has frames where; of no meaning while interpreters is 0. */
 	__u16 tstate_next;
 	__u16 interp_next; /* may be 0 */
@@ -122,7 +126,9 @@ struct python_walk {
 	__u32 is_attached; /* the thread may run Python code now: it holds the GIL */
 };
 
-#define PYTHON_WINDOW 1024
+#define PYTHON_WINDOW 4096 /* a page */
+#define PYTHON_WINDOW_FIRST \
+	1024		      /* of which so much is read before it shows that frames go on in it */
 #define PYTHON_KNOWN_CODES 32 /* a power of two */
 
 /* An identity that was worked out already. Only in the same sample: what is on a stack is not
@@ -134,21 +140,19 @@ struct python_known_code {
 };
 
 /*
- * Where what is noted of frames stands: by the frames' own places, so that neighbours are side by
- * side, where a tick finds them in a few lines of memory, and a stack finds what its last sample
- * left.
+ * What is noted of frames, by the frames' own places, so that neighbours are side by side, where a
+ * tick finds them in a few lines of memory, and a stack finds what its last sample left.
  */
 #define PYTHON_NEAR 512 /* a power of two */
 
-/* An identity that holds in one epoch, which is in the key. */
 struct python_near_code {
-	__u32 key, id;
+	__u32 key, id; /* an identity that holds in one epoch, which is in the key */
+	__u32 shown;   /* a mark of what user space knows: bpf/python_code.bpf.h */
 };
 
-/* What must not have changed for identities to hold: from 3.14 on an interpreter counts the code
-   objects that it frees, before it does. Who was alive then and is on a stack now is the same. */
+/* What must not have changed for what was noted to hold: python_stamp(). */
 struct python_epoch {
-	__u64 interp, n_freed;
+	__u64 of, stamp;
 	__u32 pid, image; /* image: another number for each process and program in it */
 };
 
@@ -160,7 +164,7 @@ struct python_reads {
 	__u64 missed[2]; /* frames that were not in it: of two places, as shims lie elsewhere */
 	__u32 sample;	 /* a number for each walk: user memory changes between them */
 	__u32 last;	 /* where in the window the last whole frame begins */
-	__u8 window[PYTHON_WINDOW];
+	__u8 window[PYTHON_WINDOW + PYTHON_FRAME_MAX];
 	__u8 frame[PYTHON_FRAME_MAX]; /* one that is alone; and whatever a caller reads */
 	__u64 words[PYTHON_IDENTITY_WORDS];
 	struct python_known_code codes[PYTHON_KNOWN_CODES];

@@ -11,12 +11,21 @@ for minor in $PYTHON_FEW 15; do
 		skip "CPython 3.$minor" "no python3.$minor here"
 		continue
 	fi
-	"$weft" record -q -F 499 -o "$work/p.folded" -- "$python" tests/python/reused_program.py 3 >"$work/said" 2>"$work/err"
-	read -r n_codes n_addresses <"$work/said"
+	"$weft" record -q -F 499 -o "$work/p.folded" -- "$python" tests/python/reused_program.py 4 >"$work/said" 2>"$work/err"
+	{
+		read -r n_codes n_addresses
+		read -r _ n_places
+	} <"$work/said"
 	# A function is too short to be in more than one or two samples.
 	read -r n_samples n_names <<<"$(awk 'match($0, /only_[0-9]+/) { n += $NF; names[substr($0, RSTART, RLENGTH)] }
 		END { print n + 0, length(names) }' "$work/p.folded")"
 	[ "$n_addresses" -le $((n_codes / 10)) ] && [ "$n_samples" -ge 100 ] && [ "$n_names" -ge $((n_samples * 8 / 10)) ]
 	claim "CPython 3.$minor: $n_codes functions at $n_addresses addresses have $n_names names in $n_samples samples" $?
+	read -r n_short n_long <<<"$(awk '/short_a/ { short += $NF } /long_b/ { long += $NF }
+		END { print short + 0, long + 0 }' "$work/p.folded")"
+	n_both=$((n_short + n_long))
+	[ "$n_places" -le 20 ] && [ $n_both -ge 200 ] && [ "$n_long" -ge $((n_both * 65 / 100)) ] &&
+		[ "$n_long" -le $((n_both * 85 / 100)) ]
+	claim "CPython 3.$minor: of two in turns at $n_places addresses, the longer one has $n_long of $n_both samples" $?
 done
 finish

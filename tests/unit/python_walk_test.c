@@ -9,90 +9,7 @@
 
 #include <cmocka.h>
 
-#ifndef __always_inline
-#define __always_inline inline __attribute__((always_inline))
-#endif
-
-#include "unwinders/python_walk.h"
-
-#define BASE 0x10000
-#define LEN 0x8000
-#define THREAD (BASE + 0x1000)
-#define RUNTIME (BASE + 0x3000)
-#define TSTATE (BASE + 0x4000)
-#define FRAMES (BASE + 0x5000)
-#define CODES (BASE + 0x6000)
-#define CFRAMES (BASE + 0x7000)
-#define MAX 32
-
-static uint8_t memory[LEN];
-
-static int read_user(__u64 addr, void *buf, __u32 len)
-{
-	if (addr < BASE || addr - BASE > LEN || len > LEN - (addr - BASE))
-		return -1;
-	memcpy(buf, memory + (addr - BASE), len);
-	return 0;
-}
-
-#include "unwinders/python.bpf.h"
-
-static void put(uint64_t addr, uint64_t word)
-{
-	assert_true(addr >= BASE && addr - BASE <= LEN - sizeof(word));
-	memcpy(memory + (addr - BASE), &word, sizeof(word));
-}
-
-static void put_byte(uint64_t addr, uint8_t byte)
-{
-	memory[addr - BASE] = byte;
-}
-
-/* As in 3.13: shims, pointers to instructions. */
-static struct python_process with_shims(void)
-{
-	return (struct python_process){
-		.attached = { TSTATE - THREAD, PYTHON_SLOT_STATIC, 0 },
-		.tstate_frame = 72,
-		.frame_len = 72,
-		.frame_previous = 8,
-		.frame_instr = 56,
-		.frame_owner = 70,
-		.code_id = 64,
-		.code_id_len = 32,
-		.anchor = PYTHON_ANCHOR_SHIM,
-	};
-}
-
-static uint64_t frame_at(int i)
-{
-	return FRAMES + (uint64_t)i * 0x80;
-}
-
-static uint64_t code_at(int i)
-{
-	return CODES + (uint64_t)i * 0x100;
-}
-
-/* Frames as in 3.13, innermost first: a letter is a function, "^" a shim. */
-static void put_shim_frames(const char *frames)
-{
-	memset(memory, 0, sizeof(memory));
-	put(TSTATE, TSTATE + 0x100); /* what the slot holds: the thread state */
-	put(TSTATE + 0x100 + 72, *frames ? frame_at(0) : 0);
-	for (int i = 0; frames[i]; i++) {
-		uint64_t frame = frame_at(i), code = code_at(frames[i] - 'a');
-
-		put(frame + 8, frames[i + 1] ? frame_at(i + 1) : 0);
-		if (frames[i] == '^') {
-			put_byte(frame + 70, 3);
-			continue;
-		}
-		put(frame, code | 1); /* a tag, as from 3.14 on */
-		put(frame + 56, code + 0xd0 + (uint64_t)i * 2);
-		put(code + 64, (uint64_t)frames[i]);
-	}
-}
+#include "tests/unit/python_frames.h"
 
 /* Walks; the entries as text, a letter for the function or "^". */
 static int walk(const struct python_process *p, struct wire_python_frame out[MAX], char text[MAX])
@@ -169,54 +86,6 @@ static void frames_may_lie_anywhere(void **state)
 	for (size_t i = 0; i < n; i++)
 		assert_int_equal(out[i].addr, CODES + i * 0x100);
 	assert_int_equal(strlen(text), n);
-}
-
-/* What another code object at the same address would have. */
-static uint32_t id_in_epoch(const struct python_process *p, struct python_reads *reads,
-			    uint32_t pid, uint32_t image, uint64_t word)
-{
-	struct python_walk w = { 0 };
-	struct wire_python_frame out = { 0 };
-
-	put(code_at(0) + 64, word);
-	reads->sample++;
-	assert_true(python_begin(&w, p, THREAD));
-	python_begin_epoch(reads, p, w.tstate, pid, image);
-	assert_int_equal(python_step(&w, p, reads, &out), 0);
-	return out.id;
-}
-
-/* From 3.14 on: at one address there is another code object only after one was freed. */
-static void identities_hold_while_nothing_is_freed(void **state)
-{
-	enum { INTERP = RUNTIME + 0x100, OTHER = RUNTIME + 0x200, FREED = 40 };
-	struct python_process p = with_shims();
-	struct python_reads reads = { 0 };
-	uint32_t id;
-
-	(void)state;
-	put_shim_frames("a^");
-	id = id_in_epoch(&p, &reads, 1, 1, 5);
-	assert_int_not_equal(id_in_epoch(&p, &reads, 1, 1, 6), id); /* nobody counts */
-	p.tstate_interp = 16;
-	p.interp_freed = FREED;
-	id = id_in_epoch(&p, &reads, 1, 1, 5);
-	assert_int_not_equal(id_in_epoch(&p, &reads, 1, 1, 6), id); /* there is no interpreter */
-	put(TSTATE + 0x100 + 16, INTERP);
-	id = id_in_epoch(&p, &reads, 1, 1, 5);
-	assert_int_equal(id_in_epoch(&p, &reads, 1, 1, 6), id);
-	put(INTERP + FREED, 1);
-	assert_int_not_equal(id_in_epoch(&p, &reads, 1, 1, 6), id);
-	assert_int_equal(id_in_epoch(&p, &reads, 1, 1, 5), id_in_epoch(&p, &reads, 1, 1, 6));
-	assert_int_equal(id_in_epoch(&p, &reads, 2, 1, 5), id); /* another process, program */
-	assert_int_not_equal(id_in_epoch(&p, &reads, 2, 2, 6), id);
-	put(TSTATE + 0x100 + 16, OTHER);
-	put(OTHER + FREED, 1);
-	assert_int_equal(id_in_epoch(&p, &reads, 2, 2, 5), id); /* another interpreter */
-	put(OTHER + FREED, 2);
-	assert_int_not_equal(id_in_epoch(&p, &reads, 2, 2, 6), id);
-	put(OTHER + FREED, 1); /* numbers that come back, as in a lie, are new */
-	assert_int_equal(id_in_epoch(&p, &reads, 2, 2, 5), id);
 }
 
 static void lies_end_the_walk(void **state)
@@ -438,7 +307,6 @@ int main(void)
 		cmocka_unit_test(frames_and_shims_come_in_order),
 		cmocka_unit_test(a_code_object_that_cannot_be_read_has_no_identity),
 		cmocka_unit_test(frames_may_lie_anywhere),
-		cmocka_unit_test(identities_hold_while_nothing_is_freed),
 		cmocka_unit_test(lies_end_the_walk),
 		cmocka_unit_test(before_3_12_the_cframe_is_the_anchor),
 		cmocka_unit_test(frames_of_the_interpreter_that_called_come_behind),
