@@ -3,7 +3,6 @@
 
 #include <string.h>
 
-
 struct magic {
 	const char *bytes;
 	uint16_t len, at;
