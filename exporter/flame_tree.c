@@ -31,6 +31,7 @@ struct flame_tree {
 	struct arena amounts;	  /* of the nodes */
 	struct links *links;
 	struct flame_frame *known_frames; /* by frame number */
+	uint32_t *leaves;		  /* node of each sample; 0: it was left out */
 	size_t cap_nodes, cap_frames;
 	uint32_t n_values, n_negative;
 	uint32_t max_nodes; /* but for what is left out */
@@ -51,6 +52,7 @@ void flame_tree_free(struct flame_tree *t)
 	free(t->nodes);
 	arena_deinit(&t->amounts);
 	free(t->known_frames);
+	free(t->leaves);
 	free(t->links);
 	free(t);
 }
@@ -202,9 +204,10 @@ static uint32_t add_level(struct flame_tree *t, uint32_t parent, uint32_t name, 
 	return name && !t->is_cut ? add_node(t, parent, &frame) : parent;
 }
 
-static void add_sample(struct flame_tree *t, const struct profile *p, const struct sample *s,
+static void add_sample(struct flame_tree *t, const struct profile *p, uint32_t number,
 		       bool with_threads)
 {
+	const struct sample *s = profile_get_sample(p, number);
 	static const char *const process[] = { "process", "process_name", "comm", "pid", NULL };
 	static const char *const thread[] = { "thread", "thread_name", "tid", NULL };
 	const uint32_t *stack;
@@ -230,6 +233,7 @@ static void add_sample(struct flame_tree *t, const struct profile *p, const stru
 		node = add_location(t, p, node, stack[n], s->values);
 	if (!node)
 		node = add_level(t, 0, add_string(t, "[no stack]", 10), FRAME_MARK);
+	t->leaves[number] = node;
 	for (uint32_t v = 0; v < t->n_values; v++)
 		t->nodes[node].self[v] = add_saturated(t->nodes[node].self[v], s->values[v]);
 }
@@ -340,7 +344,8 @@ static struct flame_tree *tree_alloc(const struct profile *p, uint32_t max_nodes
 	t->frames = intern_new();
 	t->paths = intern_new();
 	t->n_values = profile_get_header(p)->n_sample_types;
-	if (!t->strings || !t->frames || !t->paths || !make_node(t, 0, 0, 0)) {
+	t->leaves = calloc((size_t)profile_n_samples(p) + 1, sizeof(*t->leaves));
+	if (!t->leaves || !t->strings || !t->frames || !t->paths || !make_node(t, 0, 0, 0)) {
 		flame_tree_free(t);
 		return NULL;
 	}
@@ -376,7 +381,7 @@ static struct flame_tree *build(const struct profile *p, uint32_t max_nodes, con
 		tree_alloc(p, max_nodes > UINT32_MAX - spare ? UINT32_MAX : max_nodes + spare);
 
 	for (uint32_t i = 0; t && i < profile_n_samples(p) && !t->failed; i++)
-		add_sample(t, p, profile_get_sample(p, order ? order[i] : i), false);
+		add_sample(t, p, order ? order[i] : i, false);
 	return t && !t->failed ? TAKE(t) : NULL;
 }
 
@@ -409,7 +414,7 @@ struct flame_tree *flame_tree_new_with_threads(const struct profile *p, uint32_t
 	if (!t)
 		return NULL;
 	for (uint32_t i = 0; i < profile_n_samples(p) && !t->failed; i++) {
-		add_sample(t, p, profile_get_sample(p, i), true);
+		add_sample(t, p, i, true);
 		if (intern_count(t->paths) > max_nodes)
 			return NULL;
 	}
@@ -432,6 +437,15 @@ uint32_t flame_tree_n_frames(const struct flame_tree *t)
 uint32_t flame_tree_n_strings(const struct flame_tree *t)
 {
 	return intern_count(t->strings);
+}
+
+uint32_t flame_tree_leaf(const struct flame_tree *t, uint32_t sample)
+{
+	uint32_t node = t->leaves[sample];
+
+	while (node && !t->nodes[node].frame)
+		node = t->nodes[node].parent;
+	return node;
 }
 
 uint32_t flame_tree_n_negative(const struct flame_tree *t)

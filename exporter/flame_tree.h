@@ -51,6 +51,8 @@ void flame_tree_free(struct flame_tree *t);
 uint32_t flame_tree_n_nodes(const struct flame_tree *t); /* without the root */
 uint32_t flame_tree_n_frames(const struct flame_tree *t);
 uint32_t flame_tree_n_strings(const struct flame_tree *t);
+/* The node that a sample ends in, of those that are kept; 0: it is in none. */
+uint32_t flame_tree_leaf(const struct flame_tree *t, uint32_t sample);
 uint32_t flame_tree_n_negative(const struct flame_tree *t); /* samples left out */
 const struct flame_node *flame_tree_node(const struct flame_tree *t, uint32_t node);
 const struct flame_frame *flame_tree_frame(const struct flame_tree *t, uint32_t frame); /* from 1 */

@@ -5,7 +5,7 @@
  *
  * The block: strings[] (0 is ""), frames[] as FRAME_FIELDS numbers each, then arrays by node in
  * preorder: depth, frame, line (0 unknown, -1 several), self[type]; marks[] as node, flags,
- * guessed.
+ * guessed; labels[] as html_labels.h says.
  */
 #include <errno.h>
 #include <inttypes.h>
@@ -16,6 +16,7 @@
 #include "core/text.h"
 #include "exporter/exporter.h"
 #include "exporter/flame_tree.h"
+#include "exporter/html_labels.h"
 #include "flamegraph_page.h"
 
 /* A page of more nodes takes seconds to load and shows no more; what is beyond is left out,
@@ -212,6 +213,7 @@ static struct flame_tree *make_tree(const struct profile *p)
 static int write_html(const struct profile *p, FILE *out)
 {
 	SCOPED(flame_tree_free) struct flame_tree *t = make_tree(p);
+	int err;
 
 	if (!t)
 		return -ENOMEM;
@@ -219,6 +221,10 @@ static int write_html(const struct profile *p, FILE *out)
 	put_header(p, out);
 	put_accounting(p, flame_tree_n_negative(t), out);
 	put_tree(t, profile_get_header(p)->n_sample_types, out);
+	put_key("labels", out);
+	err = html_put_labels(p, t, out);
+	if (err)
+		return err;
 	fputs("}\n", out);
 	fwrite(page_bottom, 1, sizeof(page_bottom), out);
 	return ferror(out) ? -EIO : 0;

@@ -2,7 +2,7 @@
 // What people do: pointer, touch, keys, controls.
 
 function change(changes) {
-	if ("reversed" in changes || "threads" in changes)
+	if ("reversed" in changes || "threads" in changes || "label" in changes)
 		state.zoom = 0;
 	Object.assign(state, changes);
 	remember(false);
@@ -196,6 +196,7 @@ function listen() {
 		byId(flag).addEventListener("click", toggle(flag));
 	byId("type").addEventListener("change", e => change({ type: Number(e.target.value) }));
 	byId("color").addEventListener("change", e => change({ color: e.target.value }));
+	byId("label").addEventListener("change", e => change({ label: e.target.value }));
 	byId("back").addEventListener("click", back);
 	byId("theme").addEventListener("click", nextTheme);
 	byId("details").addEventListener("click", () => openDetails(byId("about"), profile));
@@ -221,6 +222,19 @@ function start() {
 		return option;
 	}));
 	byId("type").parentElement.hidden = profile.types.length < 2;
+	byId("label").append(...profile.labels.filter(({ values }) => values.length).map(({ key, values }) => {
+		const group = element("optgroup");
+
+		group.label = key;
+		group.append(...values.map(({ name }) => {
+			const option = element("option", name);
+
+			option.value = key + "=" + name;
+			return option;
+		}));
+		return group;
+	}));
+	byId("label").parentElement.hidden = !profile.labels.some(({ values }) => values.length);
 	byId("threads").hidden = !profile.hasThreads;
 	if (profile.host)
 		document.title = `${profile.host} · weft flame graph`;

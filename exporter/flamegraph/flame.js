@@ -69,9 +69,10 @@ class Flame {
 	}
 
 	// How far the view is from the root of a flame. Not noted between a change of the panel's height
-	// and resize(): the browser has moved the view by then.
+	// and resize(): the browser has moved the view by then; nor while it does not scroll over all of it,
+	// as on a phone at first.
 	noteScroll() {
-		if (this.panel.clientHeight === this.height)
+		if (this.panel.clientHeight === this.height && this.panel.scrollHeight >= this.full)
 			this.below = this.full - this.height - this.panel.scrollTop;
 	}
 

@@ -93,5 +93,8 @@ function readProfile(text) {
 		host: visible(data.host), time: data.time, duration: data.duration, version: data.version,
 		hasThreads: frames.some(f => f.kind === KIND.thread),
 		tree: readTree(data, frames),
+		labels: data.labels.map(([key, values]) => ({
+			key: visible(key), values: values.map(([value, parts]) => ({ name: visible(value), parts })),
+		})),
 	};
 }

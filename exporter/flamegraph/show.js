@@ -82,6 +82,7 @@ function showAll() {
 	byId("threads").setAttribute("aria-pressed", state.threads);
 	byId("type").value = state.type;
 	byId("color").value = state.color;
+	byId("label").value = state.label;
 	if (colors.mode !== state.color)
 		paint();
 	if (flame.isIcicle !== state.icicle && flame.tree)

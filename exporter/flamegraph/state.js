@@ -7,24 +7,42 @@ const flame = new Flame(byId("scroll"), byId("canvas"), byId("height"), colors, 
 const tip = new Tip(byId("tip"));
 const table = new TopTable(byId("top"), colors, { pick, zoom: zoomToFunction });
 const small = matchMedia("(max-width: 760px)"), systemDark = matchMedia("(prefers-color-scheme: dark)");
-const trees = new Map();	// made when first shown
+const trees = new Map();	// made when first shown, of one label at a time
+const recorded = { label: null, tree: null };
 
 const state = {
 	type: profile.defaultType, color: "kind", icicle: false, reversed: false, threads: false,
-	table: innerWidth >= 1000, query: "", pattern: false, picked: -1, zoom: 0,
+	label: "", table: innerWidth >= 1000, query: "", pattern: false, picked: -1, zoom: 0,
 };
 let theme = "auto", tops = { nodes: [], value: 0 }, nextTop = 0, typing = 0;
 
+// Of the label that was chosen; undefined: of none.
+function labelParts(label) {
+	for (const { key, values } of profile.labels)
+		for (const { name, parts } of values)
+			if (label === key + "=" + name)
+				return parts;
+}
+
+function recordedTree() {
+	if (recorded.label !== state.label) {
+		trees.clear();
+		recorded.label = state.label;
+		recorded.tree = state.label ? labelled(profile.tree, labelParts(state.label)) : profile.tree;
+	}
+	return recorded.tree;
+}
+
 function treeFor(isReversed, hasThreads) {
-	const key = isReversed + "," + hasThreads;
+	const tree = recordedTree(), key = isReversed + "," + hasThreads;
 
 	if (!trees.has(key)) {
-		const base = hasThreads || !profile.hasThreads ? profile.tree : null;
+		const base = hasThreads || !profile.hasThreads ? tree : null;
 
 		if (isReversed)
 			trees.set(key, reversed(treeFor(false, hasThreads)));
 		else
-			trees.set(key, base || withoutThreads(profile.tree));
+			trees.set(key, base || withoutThreads(tree));
 	}
 	return trees.get(key);
 }
@@ -46,6 +64,8 @@ function addressOf() {
 	for (const flag of ["pattern", "icicle", "reversed", "threads"])
 		if (state[flag])
 			parts.set(flag, "1");
+	if (state.label)
+		parts.set("label", state.label);
 	if (state.type !== profile.defaultType)
 		parts.set("type", profile.types[state.type].type);
 	if (state.color !== "kind")
@@ -69,6 +89,7 @@ function readAddress() {
 
 	for (const flag of ["pattern", "icicle", "reversed", "threads"])
 		state[flag] = parts.get(flag) === "1";
+	state.label = labelParts(parts.get("label")) ? parts.get("label") : "";
 	state.type = type >= 0 ? type : profile.defaultType;
 	state.color = parts.get("color") === "module" ? "module" : "kind";
 	state.query = parts.get("q") || "";

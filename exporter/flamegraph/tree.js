@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // A call tree as arrays by node, in preorder; node 0 is the root. Trees made from the recorded one:
-// without the thread level, and reversed (leaf functions first, their callers below).
+// of one label, without the thread level, and reversed (leaf functions first, their callers below).
 
 class Tree {
 	constructor(n, nTypes, frames) {
@@ -131,6 +131,32 @@ function withoutThreads(tree) {
 
 		to[i] = tree.of(i).kind === KIND.thread ? up : builder.child(up, tree.frame[i], i);
 		builder.guessed[to[i]] += tree.guessed[i];
+		builder.add(to[i], i);
+	}
+	return builder.finish();
+}
+
+// The part that samples with one label have: of nodes the numbers and what they are worth in each type.
+function labelled(tree, parts) {
+	const step = 1 + tree.self.length, only = Object.create(tree), to = new Uint32Array(tree.n);
+	const has = new Uint8Array(tree.n);
+
+	only.self = tree.self.map(() => new Float64Array(tree.n));
+	for (let i = 0; i + step <= parts.length; i += step) {
+		const node = parts[i] + 1;
+
+		for (let t = 0; t < only.self.length; t++)
+			only.self[t][node] = parts[i + 1 + t];
+		for (let up = node; up > 0 && !has[up]; up = tree.parent[up])
+			has[up] = 1;
+	}
+
+	const builder = new TreeBuilder(only);
+
+	for (let i = 1; i < tree.n; i++) {
+		if (!has[i])
+			continue;
+		to[i] = builder.child(to[tree.parent[i]], tree.frame[i], i);
 		builder.add(to[i], i);
 	}
 	return builder.finish();

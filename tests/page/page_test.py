@@ -239,6 +239,35 @@ def threads_are_a_level_that_can_be_shown(b, pages):
 
 
 @test()
+def samples_of_one_label_can_be_chosen(b, pages):
+    b.open(pages.path["demo"])
+    values = b.js("[...byId('label').options].map(o => o.value)")
+    assert values[0] == "" and "thread=orders-1" in values, values
+    everything = b.js("flame.tree.total[0][0]")
+    wanted = sum(selfs[0] for path, selfs in pages.data["demo"] if ("orders-1", "thread") in path)
+    assert 0 < wanted < everything
+    b.js("byId('label').value = 'thread=orders-1'; byId('label').dispatchEvent(new Event('change'))")
+    equal(b.js("flame.tree.total[0][0]"), wanted)
+    equal(b.js("table.allRows.reduce((sum, r) => sum + r.flat, 0)"), b.js("flame.tree.total[state.type][0]"))
+    b.press("#reversed")
+    equal(b.js("flame.tree.total[0][0]"), wanted)
+    fragment = b.js("location.hash")
+    b.open(pages.path["demo"], fragment)
+    equal(b.js("[flame.tree.total[0][0], byId('label').value]"), [wanted, "thread=orders-1"])
+    b.js("byId('label').value = ''; byId('label').dispatchEvent(new Event('change'))")
+    equal(b.js("flame.tree.total[0][0]"), everything)
+    b.open(pages.path["demo"], "#label=thread%3Dnobody")
+    equal(b.js("[flame.tree.total[0][0], byId('label').value]"), [everything, ""])
+
+
+@test(width=390, height=800, touch=True)
+def a_phone_begins_at_the_root(b, pages):
+    b.open(pages.path["deep"])
+    b.settle()
+    assert b.js("byId('scroll').scrollHeight - byId('scroll').clientHeight - byId('scroll').scrollTop") <= 1
+
+
+@test()
 def table_agrees_with_the_data_and_counts_recursion_once(b, pages):
     for name in ("demo", "deep", "large"):
         b.open(pages.path[name])
