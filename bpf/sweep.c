@@ -198,14 +198,14 @@ static int add_tasks(struct look *k)
 	return 0;
 }
 
-int sweep_process(struct sweep *s, const struct process *proc, uint64_t time_ns, uint64_t weight_ns,
-		  size_t *n_tasks)
+int sweep_process(struct sweep *s, const struct process *proc, struct python_memory *memory,
+		  uint64_t time_ns, uint64_t weight_ns, size_t *n_tasks)
 {
 	struct python_dump d;
 	struct look k = {
 		.sweep = s, .proc = proc, .dump = &d, .time_ns = time_ns, .weight_ns = weight_ns
 	};
-	int err = python_dump_read(s->ps, proc->pid, PYTHON_DUMP_TASKS, &d);
+	int err = python_dump_read(s->ps, proc->pid, PYTHON_DUMP_TASKS, memory, &d);
 
 	if (!err)
 		err = add_tasks(&k);

@@ -12,6 +12,7 @@
 struct process;
 struct processes;
 struct profile;
+struct python_memory;
 struct sweep;
 
 /* All is borrowed. */
@@ -19,9 +20,10 @@ struct sweep *sweep_new(struct processes *ps, struct profile *p, struct budget *
 			uint64_t unix_offset_ns);
 void sweep_free(struct sweep *s);
 /* Adds a sample for each task, worth weight_ns; those with the same stack and labels are one with a
-   count. *n_tasks: how many there are. Errors as of python_dump_read(). */
-int sweep_process(struct sweep *s, const struct process *proc, uint64_t time_ns, uint64_t weight_ns,
-		  size_t *n_tasks);
+   count. *n_tasks: how many there are. memory is what earlier looks at the same
+   program learned. Errors as of python_dump_read(). */
+int sweep_process(struct sweep *s, const struct process *proc, struct python_memory *memory,
+		  uint64_t time_ns, uint64_t weight_ns, size_t *n_tasks);
 void sweep_count(const struct sweep *s, uint64_t counters[N_COUNTERS]);
 
 #endif

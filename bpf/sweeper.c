@@ -15,8 +15,10 @@
 #include "core/mem.h"
 #include "core/privileges.h"
 #include "runtimes/process.h"
+#include "runtimes/python_memory.h"
 
-#define LIST_NS NS_PER_S /* between two searches for targets that take long */
+#define LIST_NS NS_PER_S    /* between two searches for targets that take long */
+#define MAX_KEPT (2u << 20) /* bytes of what is remembered of programs */
 
 /* A target. */
 struct swept {
@@ -25,6 +27,8 @@ struct swept {
 	uint32_t generation; /* mappings in which no interpreter was found that can be read */
 	bool is_said;	     /* why it cannot be swept */
 	bool is_target;	     /* still */
+	uint32_t serial;     /* of the program that is remembered */
+	struct python_memory memory;
 };
 
 struct sweeper {
@@ -58,6 +62,8 @@ void sweeper_free(struct sweeper *s)
 	if (!s)
 		return;
 	sweep_free(s->sweep);
+	for (size_t i = 0; i < s->n; i++)
+		python_memory_forget(&s->swept[i].memory);
 	free(s->swept);
 	free(s);
 }
@@ -124,8 +130,10 @@ static void list_targets(struct sweeper *s, uint64_t now_ns)
 	}
 	pid_set_deinit(&pids);
 	for (size_t i = 0; i < s->n; i++) {
-		if (!s->swept[i].is_target)
+		if (!s->swept[i].is_target) {
+			python_memory_forget(&s->swept[i].memory);
 			continue;
+		}
 		s->swept[n] = s->swept[i];
 		s->swept[n++].is_target = false;
 	}
@@ -166,6 +174,16 @@ static void count_sweep(struct sweeper *s, size_t n_tasks, uint64_t spent_ns)
 	}
 }
 
+/* Bytes, of all processes. */
+static size_t kept(const struct sweeper *s)
+{
+	size_t sum = 0;
+
+	for (size_t i = 0; i < s->n; i++)
+		sum += python_memory_size(&s->swept[i].memory);
+	return sum;
+}
+
 /* No time counts that is after end_ns. */
 static void sweep_target(struct sweeper *s, struct swept *w, uint64_t end_ns)
 {
@@ -178,7 +196,12 @@ static void sweep_target(struct sweeper *s, struct swept *w, uint64_t end_ns)
 		return;
 	if (now > end_ns)
 		now = end_ns;
-	err = sweep_process(s->sweep, proc, now, now - w->last_ns, &n_tasks);
+	if (w->serial != proc->serial)
+		python_memory_forget(&w->memory);
+	w->serial = proc->serial;
+	err = sweep_process(s->sweep, proc, &w->memory, now, now - w->last_ns, &n_tasks);
+	if (kept(s) > MAX_KEPT)
+		python_memory_forget(&w->memory);
 	w->last_ns = now;
 	if (!err)
 		count_sweep(s, n_tasks, user_ns() - user);

@@ -101,7 +101,7 @@ static int dump(const struct options *opt, pid_t pid)
 	struct objects *objects = objects_new(&(struct object_options){ .debug_dirs = NULL });
 	SCOPED(processes_free) struct processes *ps = objects ? processes_new(objects) : NULL;
 	struct python_dump d = { 0 };
-	int err = ps ? python_dump_read(ps, pid, PYTHON_DUMP_ALL, &d) : -ENOMEM;
+	int err = ps ? python_dump_read(ps, pid, PYTHON_DUMP_ALL, NULL, &d) : -ENOMEM;
 	int status = err < 0 ? say_why(&d, pid, err) : print(opt, &d, pid);
 
 	python_dump_deinit(&d);

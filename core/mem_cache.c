@@ -12,7 +12,9 @@
 #define PAGE 4096
 #define FIRST_SLOTS 64
 #define BLOCK 4	   /* pages that are read ahead, aligned; a power of two */
-#define AT_ONCE 16 /* pages that are asked for together */
+#define AT_ONCE 64 /* pages that are asked for together */
+#define FEW 1024   /* pages that are read again rather than forgotten */
+#define MAX_ASKED 16384
 
 struct page {
 	uint64_t number;
@@ -36,6 +38,10 @@ struct cache_mem {
 	bool reads_ahead;
 	uint64_t *wanted; /* page numbers, some twice or there already */
 	size_t n_wanted, cap_wanted;
+	uint64_t *expected; /* page numbers */
+	size_t n_expected;
+	uint64_t *asked; /* page numbers, some more than once */
+	size_t n_asked, cap_asked;
 	uint8_t block[BLOCK * PAGE];
 };
 
@@ -162,6 +168,9 @@ static int page_of(struct cache_mem *c, uint64_t number, struct page **out)
 		if (err < 0)
 			return err;
 		c->last = page;
+		if (!page->is_used && c->n_asked < MAX_ASKED &&
+		    !ARRAY_RESERVE(c->asked, c->cap_asked, c->n_asked))
+			c->asked[c->n_asked++] = number;
 		page->is_used = true;
 	}
 	*out = c->last;
@@ -199,6 +208,8 @@ static void cache_free(struct mem *m)
 	free(c->pages);
 	free(c->slots);
 	free(c->wanted);
+	free(c->expected);
+	free(c->asked);
 	free(c);
 }
 
@@ -251,16 +262,71 @@ void mem_cache_fetch(struct mem *cache)
 	c->n_wanted = 0;
 }
 
-void mem_cache_refresh(struct mem *cache)
+static void want_used(struct cache_mem *c)
 {
-	struct cache_mem *c = (struct cache_mem *)cache;
-
 	c->n_wanted = 0;
 	for (size_t i = 0; i < c->n; i++)
 		if (!c->pages[i]->err && c->pages[i]->is_used)
-			mem_cache_want(cache, c->pages[i]->number * PAGE, 1);
+			mem_cache_want(&c->m, c->pages[i]->number * PAGE, 1);
+}
+
+void mem_cache_refresh(struct mem *cache)
+{
+	want_used((struct cache_mem *)cache);
 	mem_cache_forget(cache);
 	mem_cache_fetch(cache);
+}
+
+void mem_cache_renew(struct mem *cache)
+{
+	struct cache_mem *c = (struct cache_mem *)cache;
+
+	want_used(c);
+	if (c->n_wanted + c->n_expected > FEW)
+		c->n_wanted = 0;
+	else
+		for (size_t i = 0; i < c->n_expected; i++)
+			mem_cache_want(cache, c->expected[i] * PAGE, 1);
+	mem_cache_forget(cache);
+	mem_cache_fetch(cache);
+}
+
+void mem_cache_expect(struct mem *cache, const uint64_t *pages, size_t n)
+{
+	struct cache_mem *c = (struct cache_mem *)cache;
+	uint64_t *copy = n && n <= FEW ? malloc(n * sizeof(*copy)) : NULL;
+
+	if (!copy)
+		return;
+	memcpy(copy, pages, n * sizeof(*copy));
+	free(c->expected);
+	c->expected = copy;
+	c->n_expected = n;
+	mem_cache_renew(cache);
+}
+
+static int by_number(const void *a, const void *b)
+{
+	uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
+
+	return x < y ? -1 : x > y;
+}
+
+size_t mem_cache_asked(struct mem *cache, uint64_t *pages, size_t max)
+{
+	struct cache_mem *c = (struct cache_mem *)cache;
+	size_t n = 0;
+
+	if (c->n_asked)
+		qsort(c->asked, c->n_asked, sizeof(*c->asked), by_number);
+	for (size_t i = 0; i < c->n_asked; i++) {
+		if (i && c->asked[i] == c->asked[i - 1])
+			continue;
+		if (n == max)
+			return 0;
+		pages[n++] = c->asked[i];
+	}
+	return n;
 }
 
 void mem_cache_read_ahead(struct mem *cache, bool is_wanted)

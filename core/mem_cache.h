@@ -18,6 +18,13 @@ void mem_cache_forget(struct mem *cache);
 /* Makes everything new as well, by reading again what was asked for, many pages at a time, of which
    some count as one. For those who will ask for much of the same. */
 void mem_cache_refresh(struct mem *cache);
+/* Makes everything new as well: few pages by reading them again, with those that are expected, many
+   by forgetting them. */
+void mem_cache_renew(struct mem *cache);
+/* Pages that are likely to be asked for again and again, by their numbers; reads them. And those
+   that were asked for so far: how many, each once; 0 when they are more than max. */
+void mem_cache_expect(struct mem *cache, const uint64_t *pages, size_t n);
+size_t mem_cache_asked(struct mem *cache, uint64_t *pages, size_t max);
 /* These bytes will be asked for; and now: reads all that will be and is not there, many pages at a
    time. */
 void mem_cache_want(struct mem *cache, uint64_t addr, size_t len);

@@ -6,6 +6,7 @@
 #include <signal.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/socket.h>
@@ -25,8 +26,8 @@ struct question {
 	uint64_t addr, len;
 };
 
-/* Then the bytes of all, one after the other; what they are where there is an error says nothing.
- */
+/* The bytes of all are in the shared memory then, one after the other; what they are where there is
+   an error says nothing. */
 struct answer {
 	uint64_t took_ns;
 	int32_t errs[MEM_READER_PLACES];
@@ -70,9 +71,8 @@ union control {
 	char bytes[CMSG_SPACE(sizeof(int))];
 };
 
-/* All that is asked for into data; how many bytes. */
-static size_t read_all(int mem, const struct question *qs, size_t n, uint8_t *data,
-		       struct answer *a)
+/* All that is asked for into data. */
+static void read_all(int mem, const struct question *qs, size_t n, uint8_t *data, struct answer *a)
 {
 	uint64_t start = clock_ns(CLOCK_MONOTONIC);
 	size_t used = 0;
@@ -84,13 +84,11 @@ static size_t read_all(int mem, const struct question *qs, size_t n, uint8_t *da
 		used += qs[i].len;
 	}
 	a->took_ns = clock_ns(CLOCK_MONOTONIC) - start;
-	return used;
 }
 
 /* Calls nothing that could find a lock held in the program it was forked from. */
-static void serve(int socket)
+static void serve(int socket, uint8_t *data)
 {
-	static uint8_t data[MEM_READER_MAX];
 	int mem = -1;
 
 	for (;;) {
@@ -102,7 +100,6 @@ static void serve(int socket)
 				    .msg_control = &control,
 				    .msg_controllen = sizeof(control) };
 		struct answer a = { 0 };
-		struct iovec out[2] = { { &a, sizeof(a) }, { data, 0 } };
 		ssize_t n = recvmsg(socket, &m, MSG_CMSG_CLOEXEC);
 		int fd = n > 0 ? descriptor_in(&m) : -1;
 
@@ -114,14 +111,14 @@ static void serve(int socket)
 			mem = fd;
 			continue;
 		}
-		out[1].iov_len = read_all(mem, qs, (size_t)n / sizeof(*qs), data, &a);
-		if (writev(socket, out, 2) < 0)
+		read_all(mem, qs, (size_t)n / sizeof(*qs), data, &a);
+		if (write(socket, &a, sizeof(a)) < 0)
 			_exit(0);
 	}
 }
 
 /* Nothing of the program it was forked from is kept, and the terminal's ^C is not for it. */
-static void become_reader(int socket, pid_t parent)
+static void become_reader(int socket, uint8_t *data, pid_t parent)
 {
 	sigset_t all;
 
@@ -134,7 +131,7 @@ static void become_reader(int socket, pid_t parent)
 	if (getppid() != parent || dup2(socket, 0) < 0 || close_range(1, ~0U, 0) < 0 ||
 	    chdir("/") < 0)
 		_exit(1);
-	serve(0);
+	serve(0, data);
 }
 
 int mem_reader_start(struct mem_reader *r, uint64_t timeout_ns)
@@ -142,20 +139,29 @@ int mem_reader_start(struct mem_reader *r, uint64_t timeout_ns)
 	struct timeval timeout = { (time_t)(timeout_ns / NS_PER_S),
 				   (suseconds_t)(timeout_ns % NS_PER_S / 1000) };
 	pid_t parent = getpid();
+	void *data;
 	int ends[2];
 
-	if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, ends) < 0)
-		return -errno;
+	data = mmap(NULL, MEM_READER_MAX, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1,
+		    0);
+	if (data == MAP_FAILED)
+		return -ENOMEM;
+	if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, ends) < 0) {
+		munmap(data, MEM_READER_MAX);
+		return -EMFILE;
+	}
 	setsockopt(ends[0], SOL_SOCKET, SO_RCVTIMEO, &timeout, sizeof(timeout));
 	r->timeout_ns = timeout_ns;
 	r->pid = fork();
 	if (r->pid == 0)
-		become_reader(ends[1], parent);
+		become_reader(ends[1], data, parent);
 	close(ends[1]);
 	r->fd = ends[0];
+	r->data = data;
 	if (r->pid > 0)
 		return 0;
 	close(r->fd);
+	munmap(data, MEM_READER_MAX);
 	*r = (struct mem_reader){ 0 };
 	return -EAGAIN;
 }
@@ -196,14 +202,14 @@ static bool is_ready(pid_t pid)
 }
 
 /* The length of the answer. A signal begins the timeout anew, but only before the time is up. */
-static ssize_t receive(struct mem_reader *r, struct iovec *in, size_t n_in)
+static ssize_t receive(struct mem_reader *r, struct answer *a)
 {
 	uint64_t start = clock_ns(CLOCK_MONOTONIC);
 	int patience = MAX_PATIENCE;
 	ssize_t n;
 
 	for (;;) {
-		n = readv(r->fd, in, (int)n_in);
+		n = read(r->fd, a, sizeof(*a));
 		if (n >= 0)
 			return n;
 		if (errno == EAGAIN && (!patience-- || !is_ready(r->pid)))
@@ -218,7 +224,7 @@ static ssize_t receive(struct mem_reader *r, struct iovec *in, size_t n_in)
 			break;
 	}
 	/* It may have come while we looked. */
-	n = recvmsg(r->fd, &(struct msghdr){ .msg_iov = in, .msg_iovlen = n_in }, MSG_DONTWAIT);
+	n = recv(r->fd, a, sizeof(*a), MSG_DONTWAIT);
 	return n >= 0 ? n : -ETIMEDOUT;
 }
 
@@ -226,24 +232,22 @@ int mem_reader_read(struct mem_reader *r, struct mem_place *places, size_t n, ui
 {
 	struct question qs[MEM_READER_PLACES];
 	struct answer a;
-	struct iovec in[1 + MEM_READER_PLACES] = { { &a, sizeof(a) } };
-	size_t len = sizeof(a);
+	size_t used = 0;
 	ssize_t got;
 
-	for (size_t i = 0; i < n; i++) {
+	for (size_t i = 0; i < n; i++)
 		qs[i] = (struct question){ places[i].addr, places[i].len };
-		in[1 + i] = (struct iovec){ places[i].buf, places[i].len };
-		len += places[i].len;
-	}
 	if (send(r->fd, qs, n * sizeof(*qs), MSG_NOSIGNAL | MSG_DONTWAIT) < 0)
 		return -EPIPE;
-	got = receive(r, in, 1 + n);
-	if (got == -ETIMEDOUT)
-		return -ETIMEDOUT;
-	if (got != (ssize_t)len)
-		return -EPIPE;
-	for (size_t i = 0; i < n; i++)
+	got = receive(r, &a);
+	if (got != sizeof(a))
+		return got == -ETIMEDOUT ? -ETIMEDOUT : -EPIPE;
+	for (size_t i = 0; i < n; i++) {
 		places[i].err = a.errs[i];
+		if (!a.errs[i])
+			memcpy(places[i].buf, r->data + used, places[i].len);
+		used += places[i].len;
+	}
 	*took_ns = a.took_ns;
 	return 0;
 }
@@ -253,6 +257,7 @@ void mem_reader_stop(struct mem_reader *r, bool is_stuck)
 	if (!r->pid)
 		return;
 	close(r->fd);
+	munmap(r->data, MEM_READER_MAX);
 	kill(r->pid, SIGKILL);
 	while (!is_stuck && waitpid(r->pid, NULL, 0) < 0 && errno == EINTR)
 		;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The process that reads for core/mem_live.c: it gets a descriptor of a target's memory and places
- * in it by a socket, and sends back what is there. It holds nothing else, so that it can be left
- * behind when a read never ends.
+ * in it by a socket, puts what is there into memory that both have, and says so. It holds nothing
+ * else, so that it can be left behind when a read never ends.
  */
 #ifndef CORE_MEM_READER_H
 #define CORE_MEM_READER_H
@@ -12,14 +12,15 @@
 #include <stdint.h>
 #include <sys/types.h>
 
-#define MEM_READER_MAX (64u << 10) /* bytes of one answer */
-#define MEM_READER_PLACES 16	   /* in it; going there and back costs more than reading one */
+#define MEM_READER_MAX (256u << 10) /* bytes of one answer */
+#define MEM_READER_PLACES 64	    /* in it; going there and back costs more than reading one */
 
 struct mem_place;
 
 struct mem_reader {
 	pid_t pid; /* 0: there is none */
 	int fd;
+	uint8_t *data; /* MEM_READER_MAX bytes that it writes */
 	uint64_t timeout_ns;
 };
 

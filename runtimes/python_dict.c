@@ -46,25 +46,30 @@ static bool entries_of(struct python_heap *h, uint64_t keys, struct entries *e)
 	return e->n <= PYTHON_MAX_ITEMS;
 }
 
+static uint64_t entry_key(struct python_heap *h, const struct entries *e, uint64_t i)
+{
+	return python_word(h, e->at + i * (e->has_hashes ? 24 : 16) + (e->has_hashes ? 8 : 0));
+}
+
+static uint64_t entry_value(struct python_heap *h, const struct entries *e, uint64_t i)
+{
+	return python_word(h, e->at + i * (e->has_hashes ? 24 : 16) + (e->has_hashes ? 16 : 8));
+}
+
 /* values: of an instance or a split dict, beside its shared keys; 0: they are with the keys. */
 static void each_entry(struct python_heap *h, uint64_t keys, uint64_t values, entry_fn *fn,
 		       void *ctx)
 {
 	struct entries e;
-	size_t width;
 
 	if (!entries_of(h, keys, &e))
 		return;
-	width = e.has_hashes ? 24 : 16;
-	for (uint64_t i = 0; i < e.n; i++) {
-		uint64_t at = e.at + i * width + (e.has_hashes ? 8 : 0);
-		uint64_t key = python_word(h, at), value;
+	for (uint64_t i = 0; i < e.n && h->n_left; i++) {
+		uint64_t key = entry_key(h, &e, i), value;
 
-		if (!h->n_left)
-			return;
 		if (!key)
 			continue;
-		value = python_word(h, values ? values + 8 * i : at + 8);
+		value = values ? python_word(h, values + 8 * i) : entry_value(h, &e, i);
 		if (value && !fn(ctx, key, value))
 			return;
 	}
@@ -96,12 +101,74 @@ static bool is_wanted(void *ctx, uint64_t key, uint64_t value)
 	return false;
 }
 
+#define MANY_ENTRIES 32 /* fewer are looked through at once */
+#define MEMO_USES 64	/* of one that says there is no such key */
+
+/* NULL: there is none. */
+static struct python_key_memo *memo_of(struct python_heap *h, uint64_t dict, const char *key)
+{
+	for (unsigned int i = 0; i < PYTHON_KEY_MEMOS; i++)
+		if (h->keys[i].dict == dict && h->keys[i].key && !strcmp(h->keys[i].key, key))
+			return &h->keys[i];
+	return NULL;
+}
+
+/* Whether the memo answers, and what. */
+static bool is_recalled(struct python_heap *h, struct python_key_memo *memo,
+			const struct python_key_memo *now, const struct entries *e, uint64_t *value)
+{
+	if (memo->table != now->table)
+		return false;
+	*value = 0;
+	if (!memo->str)
+		return memo->n_entries == e->n && memo->n_uses++ < MEMO_USES;
+	if (memo->index >= e->n || entry_key(h, e, memo->index) != memo->str ||
+	    !python_str_is(h, memo->str, memo->key))
+		return false;
+	*value = entry_value(h, e, memo->index);
+	return *value != 0;
+}
+
+/* In a table with many entries, whose keys take a page each. */
+static uint64_t get_of_many(struct python_heap *h, struct python_key_memo *now,
+			    const struct entries *e)
+{
+	struct python_key_memo *memo = memo_of(h, now->dict, now->key);
+	uint64_t value = 0;
+
+	if (memo && is_recalled(h, memo, now, e, &value))
+		return value;
+	for (; now->index < e->n && h->n_left; now->index++) {
+		uint64_t str = entry_key(h, e, now->index);
+
+		value = str ? entry_value(h, e, now->index) : 0;
+		if (value && python_str_is(h, str, now->key)) {
+			now->str = str;
+			break;
+		}
+	}
+	if (!memo)
+		memo = &h->keys[h->next_key++ % PYTHON_KEY_MEMOS];
+	if (h->n_left)
+		*memo = *now;
+	return now->str ? value : 0;
+}
+
 uint64_t python_dict_get(struct python_heap *h, uint64_t dict, const char *key)
 {
+	struct python_key_memo now = { .dict = dict, .key = key };
 	struct wanted w = { .heap = h, .key = key };
+	struct entries e;
 
-	if (dict)
-		python_dict_each(h, dict, is_wanted, &w);
+	if (!dict || python_kind(h, dict) != PYTHON_DICT)
+		return 0;
+	now.table = python_field(h, dict, PYTHON_DICT_KEYS);
+	if (!python_field(h, dict, PYTHON_DICT_VALUES) && entries_of(h, now.table, &e) &&
+	    e.n >= MANY_ENTRIES) {
+		now.n_entries = e.n;
+		return get_of_many(h, &now, &e);
+	}
+	python_dict_each(h, dict, is_wanted, &w);
 	return w.value;
 }
 

@@ -8,7 +8,8 @@
 /* Calls fn for every entry, in their order in memory, until it returns false. */
 void python_dict_each(struct python_heap *h, uint64_t dict,
 		      bool (*fn)(void *ctx, uint64_t key, uint64_t value), void *ctx);
-/* The value of a key that is an ASCII str; 0: there is none. */
+/* The value of a key that is an ASCII str; 0: there is none. The text of the key is remembered, not
+   copied. */
 uint64_t python_dict_get(struct python_heap *h, uint64_t dict, const char *key);
 
 /* Calls fn for every element of a set until it returns false; places that hold none are left out

@@ -61,7 +61,7 @@ static int list_tasks(struct python_heap *h, const struct python_threads *ts,
 {
 	bool is_whole = true;
 
-	mem_cache_forget(h->mem);
+	mem_cache_renew(h->mem);
 	for (size_t i = 0; i < ts->n_threads; i++)
 		is_whole &= python_tasks_of_thread(h, ts->threads[i].addr, addresses);
 	for (size_t i = 0; i < ts->n_interps; i++)
@@ -110,7 +110,7 @@ static int take_stacks(struct python_heap *h, enum python_dump_what what, struct
 {
 	int err = 0;
 
-	mem_cache_forget(h->mem);
+	mem_cache_renew(h->mem);
 	for (size_t i = 0; i < d->tasks.n && !err; i++) {
 		struct python_task *task = &d->tasks.tasks[i];
 		struct python_thread *thread =
@@ -209,7 +209,7 @@ static int read_all(struct python_heap *h, pid_t pid, uint64_t runtime, enum pyt
 
 int python_dump_memory(struct mem *m, pid_t pid, const struct python_layout *l, uint64_t runtime,
 		       const void *asyncio, size_t asyncio_len, enum python_dump_what what,
-		       struct python_dump *out)
+		       struct python_memory *memory, struct python_dump *out)
 {
 	SCOPED(mem_free) struct mem *cache = mem_cache_new(m, CACHE_BYTES, MAX_PAGES);
 	struct python_heap heap;
@@ -217,7 +217,8 @@ int python_dump_memory(struct mem *m, pid_t pid, const struct python_layout *l, 
 
 	*out = (struct python_dump){
 		.version = l->version,
-		.functions = python_functions_new(),
+		.functions = memory ? python_memory_functions(memory) : python_functions_new(),
+		.borrows_functions = memory,
 	};
 	if (!cache || !out->functions)
 		return -ENOMEM;
@@ -227,13 +228,21 @@ int python_dump_memory(struct mem *m, pid_t pid, const struct python_layout *l, 
 		return err;
 	if (asyncio && heap.at.interp.tasks)
 		python_heap_layout_learn(&heap.at, asyncio, asyncio_len);
+	if (memory) {
+		python_heap_recall(&heap, &memory->heap);
+		mem_cache_expect(cache, memory->pages, memory->n_pages);
+	}
 	err = read_all(&heap, pid, runtime, what, out);
+	if (memory && !err) {
+		python_heap_remember(&heap, &memory->heap);
+		memory->n_pages = mem_cache_asked(cache, memory->pages, PYTHON_MEMORY_PAGES);
+	}
 	python_heap_deinit(&heap);
 	return err;
 }
 
 int python_dump_read(struct processes *ps, pid_t pid, enum python_dump_what what,
-		     struct python_dump *out)
+		     struct python_memory *memory, struct python_dump *out)
 {
 	struct process *proc = processes_find(ps, pid, 0, 0);
 	SCOPED(mem_free) struct mem *live = proc ? mem_live(pid, &proc->patience) : NULL;
@@ -253,14 +262,15 @@ int python_dump_read(struct processes *ps, pid_t pid, enum python_dump_what what
 	if (found.image->err)
 		return found.image->err;
 	err = python_dump_memory(live, pid, &found.image->layout, found.runtime, found.asyncio,
-				 found.asyncio_len, what, out);
+				 found.asyncio_len, what, memory, out);
 	/* Whatever was read last, it may have ended before. */
 	return err == 0 || err == -EBADMSG ? mem_read(live, found.runtime, &byte, 1) ?: err : err;
 }
 
 void python_dump_deinit(struct python_dump *d)
 {
-	python_functions_free(d->functions);
+	if (!d->borrows_functions)
+		python_functions_free(d->functions);
 	python_threads_deinit(&d->threads);
 	python_tasks_deinit(&d->tasks);
 	*d = (struct python_dump){ 0 };

@@ -228,37 +228,41 @@ enum python_kind python_kind(struct python_heap *h, uint64_t object)
 	return kind;
 }
 
-void python_heap_recall(struct python_heap *h, const struct python_static_types *known)
+void python_heap_recall(struct python_heap *h, const struct python_heap_memory *known)
 {
-	for (size_t i = 0; i < known->n; i++)
+	for (size_t i = 0; i < known->n_types; i++)
 		note_kind(h, known->types[i], (enum python_kind)known->kinds[i]);
 	h->slot = known->slot;
+	memcpy(h->keys, known->keys, sizeof(h->keys));
+	h->next_key = known->next_key;
 }
 
-static bool is_known(const struct python_static_types *known, uint64_t type)
+static bool is_known(const struct python_heap_memory *known, uint64_t type)
 {
-	for (size_t i = 0; i < known->n; i++)
+	for (size_t i = 0; i < known->n_types; i++)
 		if (known->types[i] == type)
 			return true;
 	return false;
 }
 
 /* What no kind is known of may be anything, made of what is no type at all. */
-void python_heap_remember(struct python_heap *h, struct python_static_types *known)
+void python_heap_remember(struct python_heap *h, struct python_heap_memory *known)
 {
 	known->slot = h->slot;
+	memcpy(known->keys, h->keys, sizeof(known->keys));
+	known->next_key = h->next_key;
 	for (uint32_t id = 1; id <= intern_count(h->types); id++) {
 		uint64_t type, flags;
 
 		memcpy(&type, intern_get(h->types, id, NULL), sizeof(type));
-		if (known->n == PYTHON_MAX_STATIC_TYPES || h->kinds[id] == PYTHON_OTHER ||
+		if (known->n_types == PYTHON_MAX_STATIC_TYPES || h->kinds[id] == PYTHON_OTHER ||
 		    is_known(known, type))
 			continue;
 		flags = python_word(h, type + PYTHON_TYPE_FLAGS);
 		if (!(flags & READY_FLAG) || flags & HEAP_TYPE_FLAG)
 			continue;
-		known->types[known->n] = type;
-		known->kinds[known->n++] = h->kinds[id];
+		known->types[known->n_types] = type;
+		known->kinds[known->n_types++] = h->kinds[id];
 	}
 }
 

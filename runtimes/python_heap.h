@@ -62,6 +62,18 @@ struct python_slot_memo {
 	const char *name;
 };
 
+/* Where a key of a large dict was when it was looked for last. As long as it has the same table of
+   entries, to which new ones are appended, it is still there, or still not. */
+struct python_key_memo {
+	uint64_t dict, table;
+	const char *key;
+	uint64_t n_entries;  /* of the table */
+	uint64_t index, str; /* of its entry, and of the str there; str 0: there is none */
+	unsigned int n_uses; /* since it was looked for */
+};
+
+#define PYTHON_KEY_MEMOS 16
+
 struct python_heap {
 	struct mem *mem; /* borrowed */
 	const struct python_layout *layout;
@@ -70,6 +82,8 @@ struct python_heap {
 	uint8_t *kinds;	      /* theirs, by id */
 	size_t cap_kinds;
 	struct python_slot_memo slot;
+	struct python_key_memo keys[PYTHON_KEY_MEMOS];
+	unsigned int next_key;
 	uint64_t parent_key; /* the str "_parent_task", as an object's attribute; 0: not met */
 	uint64_t n_reads;    /* so far */
 	uint64_t n_left;     /* reads until everything is as if it was not there: ends every loop */
@@ -82,18 +96,21 @@ struct python_heap {
 int python_heap_init(struct python_heap *h, struct mem *mem, const struct python_layout *layout);
 void python_heap_deinit(struct python_heap *h);
 
-/* Kinds of types that are part of the interpreter's files, and so stay what they are as long as the
-   program: what one heap learned of them saves the next one a dozen pages. Zeros at first. */
+/* What one heap learned of a program and spares the next one dozens of pages: kinds of types that
+   are part of the interpreter's files, which stay what they are as long as the program, and memos,
+   which say themselves whether they still hold. Zeros at first. */
 #define PYTHON_MAX_STATIC_TYPES 32
-struct python_static_types {
+struct python_heap_memory {
 	uint64_t types[PYTHON_MAX_STATIC_TYPES];
 	uint8_t kinds[PYTHON_MAX_STATIC_TYPES];
-	size_t n;
-	struct python_slot_memo slot; /* says itself whether it still holds */
+	size_t n_types;
+	struct python_slot_memo slot;
+	struct python_key_memo keys[PYTHON_KEY_MEMOS];
+	unsigned int next_key;
 };
 
-void python_heap_recall(struct python_heap *h, const struct python_static_types *known);
-void python_heap_remember(struct python_heap *h, struct python_static_types *known);
+void python_heap_recall(struct python_heap *h, const struct python_heap_memory *known);
+void python_heap_remember(struct python_heap *h, struct python_heap_memory *known);
 
 /* 0 when it cannot be read, as for a NULL in the target. */
 uint64_t python_word(struct python_heap *h, uint64_t addr);

@@ -17,8 +17,7 @@
 #define KEEP_NS (50 * UINT64_C(1000000))
 #define MAX_TASKS 256 /* that wait for one, directly or not */
 #define CACHE_BYTES (1u << 20)
-#define FUNCTION_BYTES (512u << 10) /* of functions that are remembered, about */
-#define OBJECT_HEAD 16		    /* counts, type: they say nothing of a name */
+#define OBJECT_HEAD 16 /* counts, type: they say nothing of a name */
 
 SCOPED_DEFINE(struct intern, intern_free)
 SCOPED_DEFINE(struct python_logical, python_logical_free)
@@ -38,8 +37,7 @@ struct slot {
 };
 
 struct python_parents {
-	struct python_static_types types;
-	struct python_functions *functions; /* of earlier searches; NULL: none */
+	struct python_memory memory;
 	uint64_t parent_key;
 	struct slot slots[N_SLOTS];
 	uint32_t locations[PYTHON_LOGICAL_MAX];
@@ -55,7 +53,7 @@ void python_parents_free(struct python_parents *pp)
 	for (size_t i = 0; pp && i < N_SLOTS; i++)
 		free(pp->slots[i].locations);
 	if (pp)
-		python_functions_free(pp->functions);
+		python_memory_forget(&pp->memory);
 	free(pp);
 }
 
@@ -65,7 +63,7 @@ size_t python_parents_memory(const struct python_parents *pp)
 
 	for (size_t i = 0; i < N_SLOTS; i++)
 		sum += pp->slots[i].n * sizeof(uint32_t);
-	return pp->functions ? sum + python_functions_memory(pp->functions) : sum;
+	return sum + python_memory_size(&pp->memory);
 }
 
 /* A search for who waits for a task. */
@@ -168,25 +166,14 @@ static int64_t search(struct search *s, struct profile *p, uint32_t *out)
 	return (int64_t)python_logical_parents(l, python_logical_id(l, (size_t)place), p, out);
 }
 
-/* Functions are known by what they are, so that those of earlier searches hold; reading one takes
-   several pages. */
-static struct python_functions *functions_of(struct python_parents *pp)
-{
-	if (pp->functions && python_functions_memory(pp->functions) > FUNCTION_BYTES) {
-		python_functions_free(pp->functions);
-		pp->functions = NULL;
-	}
-	if (!pp->functions)
-		pp->functions = python_functions_new();
-	return pp->functions;
-}
-
 /* The same with all that it needs. */
 static int64_t read_parents(struct python_parents *pp, const struct python_parents_source *source,
 			    const struct wire_python_task *task, struct profile *p)
 {
 	SCOPED(intern_free) struct intern *addresses = intern_new();
-	struct search s = { .task = task, .addresses = addresses, .functions = functions_of(pp) };
+	struct search s = { .task = task,
+			    .addresses = addresses,
+			    .functions = python_memory_functions(&pp->memory) };
 	struct python_search limits;
 	int64_t n;
 
@@ -196,10 +183,10 @@ static int64_t read_parents(struct python_parents *pp, const struct python_paren
 		return -1;
 	mem_cache_read_ahead(limits.cache, true);
 	s.heap.at = *source->at;
-	python_heap_recall(&s.heap, &pp->types);
+	python_heap_recall(&s.heap, &pp->memory.heap);
 	n = search(&s, p, pp->locations);
 	if (n >= 0)
-		python_heap_remember(&s.heap, &pp->types);
+		python_heap_remember(&s.heap, &pp->memory.heap);
 	if (s.heap.parent_key)
 		pp->parent_key = s.heap.parent_key;
 	if (!s.heap.n_left)

@@ -297,7 +297,7 @@ static int read_batch(struct reading *r, const uint64_t *addrs, size_t n)
 	size_t first = r->out->n;
 
 	r->n_batches++;
-	mem_cache_forget(r->heap->mem);
+	mem_cache_renew(r->heap->mem);
 	python_ahead_tasks(r->heap, addrs, n);
 	for (size_t i = 0; i < n; i++) {
 		int err = read_raw(r, addrs[i]);
@@ -354,7 +354,7 @@ static int check_apart(struct reading *r)
 		if (intern_add(addrs, &ts->tasks[i].addr, sizeof(uint64_t)) != i + 1)
 			return -ENOMEM;
 	find_apart(ts, addrs, is_apart);
-	mem_cache_forget(r->heap->mem);
+	mem_cache_renew(r->heap->mem);
 	for (size_t i = 0; i < ts->n && !err; i++) {
 		if (!is_apart[i])
 			continue;

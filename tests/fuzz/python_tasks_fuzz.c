@@ -33,7 +33,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	world_init(&w, 7 + *data % 9);
 	w.bytes = data + 1;
 	w.len = size - 1;
-	if (!python_dump_memory(&w.m, 0, &w.l, WORLD_ADDR, NULL, 0, PYTHON_DUMP_ALL, &d))
+	if (!python_dump_memory(&w.m, 0, &w.l, WORLD_ADDR, NULL, 0, PYTHON_DUMP_ALL, NULL, &d))
 		read_stacks(&d);
 	for (size_t i = 0; i < d.tasks.n; i++)
 		python_task_reason(&d.tasks.tasks[i], d.functions, reason);

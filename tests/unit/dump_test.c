@@ -39,9 +39,9 @@ static char *dumped(bool is_json, bool all)
 	size_t len;
 	FILE *out = open_memstream(&text, &len);
 
-	assert_int_equal(
-		python_dump_memory(&world.m, 0, &world.l, WORLD_ADDR, NULL, 0, PYTHON_DUMP_ALL, &d),
-		0);
+	assert_int_equal(python_dump_memory(&world.m, 0, &world.l, WORLD_ADDR, NULL, 0,
+					    PYTHON_DUMP_ALL, NULL, &d),
+			 0);
 	if (is_json)
 		dump_print_json(&d, PID, out);
 	else

@@ -179,6 +179,56 @@ static void what_is_held_is_read_again_at_once(void **state)
 	mem_free(cache);
 }
 
+static void what_is_expected_is_renewed_with_what_was_asked_for(void **state)
+{
+	const uint64_t expected[] = { ADDR / PAGE + 1 };
+	struct counted under;
+	struct mem *cache;
+	uint8_t byte;
+
+	(void)state;
+	counted_init(&under);
+	cache = mem_cache_new(&under.m, 1 << 20, NO_LIMIT);
+	mem_cache_expect(cache, expected, 1);
+	assert_int_equal(under.n_reads, 1);
+	assert_int_equal(mem_read(cache, ADDR, &byte, 1), 0);
+	assert_int_equal(under.n_reads, 2);
+	for (int i = 0; i < 2; i++) { /* also when it was not asked for meanwhile */
+		under.n_asked = 0;
+		under.bytes[PAGE] = (uint8_t)(50 + i);
+		mem_cache_renew(cache);
+		assert_int_equal(under.n_asked, 1);
+	}
+	assert_int_equal(mem_read(cache, ADDR + PAGE, &byte, 1), 0);
+	assert_int_equal(byte, 51);
+	assert_int_equal(under.n_reads, 5);
+	mem_free(cache);
+}
+
+static void what_was_asked_for_is_told_once_each(void **state)
+{
+	struct counted under;
+	uint64_t pages[2];
+	struct mem *cache;
+	uint8_t byte;
+
+	(void)state;
+	counted_init(&under);
+	cache = mem_cache_new(&under.m, 1 << 20, NO_LIMIT);
+	assert_int_equal(mem_cache_asked(cache, pages, 2), 0);
+	for (int i = 0; i < 3; i++) {
+		mem_cache_forget(cache);
+		assert_int_equal(mem_read(cache, ADDR + 2 * PAGE, &byte, 1), 0);
+		assert_int_equal(mem_read(cache, ADDR, &byte, 1), 0);
+	}
+	assert_int_equal(mem_cache_asked(cache, pages, 2), 2);
+	assert_int_equal(pages[0], ADDR / PAGE);
+	assert_int_equal(pages[1], ADDR / PAGE + 2);
+	assert_int_equal(mem_read(cache, ADDR + PAGE, &byte, 1), 0);
+	assert_int_equal(mem_cache_asked(cache, pages, 2), 0);
+	mem_free(cache);
+}
+
 static void what_is_wanted_is_read_at_once(void **state)
 {
 	struct counted under;
@@ -253,6 +303,8 @@ int main(void)
 		cmocka_unit_test(a_page_is_read_once_until_it_is_forgotten),
 		cmocka_unit_test(what_lies_beside_is_read_with_it),
 		cmocka_unit_test(what_is_held_is_read_again_at_once),
+		cmocka_unit_test(what_is_expected_is_renewed_with_what_was_asked_for),
+		cmocka_unit_test(what_was_asked_for_is_told_once_each),
 		cmocka_unit_test(what_is_wanted_is_read_at_once),
 		cmocka_unit_test(it_keeps_no_more_than_it_may),
 		cmocka_unit_test(it_reads_no_more_than_it_may),

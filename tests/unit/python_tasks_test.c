@@ -17,7 +17,7 @@ static struct world world; /* made anew by every test */
 
 static int dump(struct world *w, struct python_dump *d)
 {
-	return python_dump_memory(&w->m, 0, &w->l, WORLD_ADDR, NULL, 0, PYTHON_DUMP_ALL, d);
+	return python_dump_memory(&w->m, 0, &w->l, WORLD_ADDR, NULL, 0, PYTHON_DUMP_ALL, NULL, d);
 }
 
 static const struct python_task *task_at(const struct python_dump *d, uint64_t addr)

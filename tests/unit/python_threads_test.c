@@ -16,7 +16,7 @@ static struct world world; /* made anew by every test */
 
 static int dump(struct world *w, struct python_dump *d)
 {
-	return python_dump_memory(&w->m, 0, &w->l, WORLD_ADDR, NULL, 0, PYTHON_DUMP_ALL, d);
+	return python_dump_memory(&w->m, 0, &w->l, WORLD_ADDR, NULL, 0, PYTHON_DUMP_ALL, NULL, d);
 }
 
 static void threads_have_their_stacks_in_every_version(void **state)
