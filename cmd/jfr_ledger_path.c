@@ -114,7 +114,10 @@ struct ledger *jfr_ledger_open(const struct options *opt)
 	}
 	if (!err)
 		err = ledger_open(path, &l);
-	if (err)
+	if (!err)
+		log_info("what is exported is remembered in %s",
+			 text_safe(path, name, sizeof(name)));
+	else
 		log_error("cannot use the ledger %s: %s", text_safe(path, name, sizeof(name)),
 			  explain(err));
 	return l;

@@ -105,8 +105,8 @@ static void say(struct session *s, uint64_t now)
 	if (!s->is_terminal || s->opt->quiet || now - s->said_ns < SAY_NS)
 		return;
 	s->said_ns = now;
-	status_show(
-		watch_status_line(watch_counts(s->watch), now - s->begin_ns, line, sizeof(line)));
+	status_show(watch_status_line(watch_counts(s->watch), now - s->begin_ns, false, line,
+				      sizeof(line)));
 }
 
 static const char *remedy(int err)
@@ -159,9 +159,24 @@ static void tidy_up(struct session *s, uint64_t now)
 			opt->keep_size);
 }
 
+/* In words for people, in figures for a log and for who asked for them. */
+static void say_end(const struct session *s)
+{
+	uint64_t elapsed_ns = clock_ns(CLOCK_MONOTONIC) - s->begin_ns;
+	char line[LINE_MAX_LEN];
+
+	if (!s->is_terminal || s->opt->metrics_ns) {
+		say_metrics(s);
+		return;
+	}
+	status_show("");
+	log_info("%s",
+		 watch_status_line(watch_counts(s->watch), elapsed_ns, true, line, sizeof(line)));
+}
+
 static int end(const struct session *s, int err)
 {
-	say_metrics(s);
+	say_end(s);
 	if (!err)
 		return EXIT_OK;
 	if (err == -EPIPE)

@@ -22,8 +22,8 @@ static uint64_t total(const uint64_t *numbers)
 	return sum;
 }
 
-const char *watch_status_line(const struct watch_counts *c, uint64_t elapsed_ns, char *out,
-			      size_t size)
+const char *watch_status_line(const struct watch_counts *c, uint64_t elapsed_ns, bool is_over,
+			      char *out, size_t size)
 {
 	uint64_t lost = total(c->lost_bytes);
 	FILE *f = fmemopen(out, size, "w");
@@ -33,14 +33,17 @@ const char *watch_status_line(const struct watch_counts *c, uint64_t elapsed_ns,
 		return out;
 	fprintf(f,
 		"watch %" PRIu64 "s · %" PRIu64 " recordings (%" PRIu64 " growing) · %" PRIu64
-		" events · lag %.1fs · ",
-		elapsed_ns / NS_PER_S, c->n_files, c->n_growing, c->n_events, seconds(c->lag_ns));
+		" events · ",
+		elapsed_ns / NS_PER_S, c->n_files, c->n_growing, c->n_events);
+	if (!is_over)
+		fprintf(f, "lag %.1fs · ", seconds(c->lag_ns));
 	fprintf(f, lost ? "%" PRIu64 " bytes lost" : "%" PRIu64 " lost", lost);
 	if (c->n_quarantined)
 		fprintf(f, " · %" PRIu64 " damaged", c->n_quarantined);
 	if (c->n_failures)
 		fprintf(f, " · waiting: %s", strerror(-c->err));
-	fputs(" · ^C stop", f);
+	if (!is_over)
+		fputs(" · ^C stop", f);
 	fclose(f);
 	return out;
 }

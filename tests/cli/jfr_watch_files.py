@@ -4,7 +4,7 @@
 
 	jfr_watch_files.py WEFT RECORDING N_FILES N_KILLS dir|stdout
 
-One recording of HotSpot is all files: each gets another start, and grows from flush to flush as it did when it
+One recording of HotSpot is all files: each begins when it is written, and grows from flush to flush as it did when it
 was recorded (every flush left a copy of its header). At the end every event has to be there, by its recordId:
 once in a directory, at least once on stdout; what is missing has to be of a file that was deleted before it was
 read, and to be counted in the ledger, unless no weft ever ran while that file was there.
@@ -26,7 +26,6 @@ HEAD = 68
 START = 32  # of the start time in a header
 STATE = 64
 N_DIRS = 7
-SECONDS = 1_000_000_000
 ID = re.compile(b'"recordId":"([0-9a-f]+)"')
 
 
@@ -50,31 +49,31 @@ class Original:
         self.start_ns, self.start_ticks = struct.unpack_from(">Q", data, START)[0], struct.unpack_from(">Q", data, 48)[0]
         self.offsets = self.events(weft)
 
-    def header(self, stage, number):
+    def header(self, stage, start_ns):
         h = bytearray(self.stages[stage])
-        struct.pack_into(">Q", h, START, self.start_ns + number * SECONDS)
+        struct.pack_into(">Q", h, START, start_ns)
         return bytes(h)
 
     def events(self, weft):
         """Offsets of what is exported of it, by weft without --watch."""
         path = "original.jfr"
         with open(path, "wb") as f:
-            f.write(self.header(len(self.stages) - 1, 0) + self.body)
+            f.write(self.header(len(self.stages) - 1, self.start_ns) + self.body)
         out = subprocess.run([weft, "jfr", path, "--events", EVENTS, "-o", "-", "--format", "json"],
                              check=True, capture_output=True).stdout
         os.unlink(path)
         prefix = len("%016x%016x" % (self.start_ns, self.start_ticks))
         return [int(json.loads(line)["recordId"][prefix:], 16) for line in out.splitlines()]
 
-    def record_id(self, number, offset):
-        return "%016x%016x%x" % (self.start_ns + number * SECONDS, self.start_ticks, offset)
+    def record_id(self, start_ns, offset):
+        return "%016x%016x%x" % (start_ns, self.start_ticks, offset)
 
 
 class File:
     """One that a JVM writes, a step at a time: empty, a header, flush by flush, renamed, deleted."""
 
     def __init__(self, original, number):
-        self.original, self.number = original, number
+        self.original, self.number, self.start_ns = original, number, 0
         self.path = "in/%d/%d.jfr" % (number % N_DIRS, number)
         self.stage = -2
         self.age = self.rounds = 0
@@ -107,13 +106,16 @@ class File:
         with open(self.path, "r+b" if self.stage >= 0 else "wb") as f:
             if self.stage < 0:
                 return
+            if not self.start_ns:
+                # As if it were recorded now: so some of its events wait for the end of the scopes they are in.
+                self.start_ns = time.time_ns() + self.number
             size = struct.unpack_from(">Q", o.stages[self.stage], 8)[0]
             # First the bytes, and some of the next flush, then the header that commits them.
             f.seek(HEAD)
             f.write(o.body[:min(size + 1000, o.size) - HEAD])
             f.flush()
             f.seek(0)
-            f.write(o.header(self.stage, self.number))
+            f.write(o.header(self.stage, self.start_ns))
 
 
 class Weft:
@@ -165,7 +167,7 @@ def content(line):
 def compare(weft, files):
     """Events of files that were read piece by piece by many wefts, beside those of one that read the whole."""
     got, n_different = {}, 0
-    starts = {files[0].original.record_id(f.number, 0)[:32].encode() for f in files}
+    starts = {f.original.record_id(f.start_ns, 0)[:32].encode() for f in files}
     for line in lines_of(False):
         record_id = ID.search(line)
         if record_id and record_id[1][:32] in starts:
@@ -204,7 +206,7 @@ def check(original, files, is_stdout):
     lost_numbers = {os.path.basename(path).split("-")[0].split(".")[0] for path in lost_paths}
     for f in files:
         for offset in original.offsets:
-            n = ids.pop(original.record_id(f.number, offset), 0)
+            n = ids.pop(original.record_id(f.start_ns, offset), 0)
             if n > 1 and not is_stdout:
                 problems["twice"] += 1
             if n:
