@@ -51,6 +51,7 @@ int jfr_run_init(struct jfr_run *run, struct event_lines *lines, bool has_profil
 	}
 	if (err)
 		return err;
+	run->summary.only_counts = run->opt->output || run->opt->format || run->opt->check;
 	if (has_profile && run->opt->hidden_frames)
 		samples_keep_hidden(run->samples);
 	add_sink(run,

@@ -160,7 +160,10 @@ static int take(void *ctx, struct moment *m)
 
 static bool wants(void *ctx, const struct event_row *row)
 {
-	(void)ctx;
+	const struct summary *s = ctx;
+
+	if (s->only_counts)
+		return false;
 	return is_collection(row) || is_loss(row) || gauges_wants(row) || sums_wants(row);
 }
 

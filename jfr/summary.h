@@ -3,6 +3,7 @@
 #ifndef JFR_SUMMARY_H
 #define JFR_SUMMARY_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -36,6 +37,7 @@ struct summary {
 	struct sums sums;
 	struct gauges gauges;
 	int64_t dropped; /* bytes of events for which the JVM had no room (jdk.DataLoss) */
+	bool only_counts;	       /* nobody asks for more than events by type */
 	const struct jvm_facts *facts; /* of the JVM whose chunk is read */
 	int err;
 };

@@ -143,6 +143,19 @@ static void events_are_counted_by_type_with_their_bytes(void **state)
 	summed_free(summed);
 }
 
+static void where_only_counts_are_asked_for_no_event_is_understood(void **state)
+{
+	struct summed *summed = begin();
+
+	(void)state;
+	summed->s.only_counts = true;
+	EVENT(&summed->m, &shapes[PAUSE], AT(0), { .n = TICKS(50) }, { .text = "GC Pause" });
+	finish(summed);
+	assert_int_equal(type_named(summed, "jdk.GCPhasePause").count, 1);
+	assert_int_equal(summed->s.sums.n[SUM_PAUSE], 0);
+	summed_free(summed);
+}
+
 static void collections_are_summed_up_by_name_and_cause(void **state)
 {
 	struct summed *summed = begin();
@@ -298,6 +311,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(events_are_counted_by_type_with_their_bytes),
+		cmocka_unit_test(where_only_counts_are_asked_for_no_event_is_understood),
 		cmocka_unit_test(collections_are_summed_up_by_name_and_cause),
 		cmocka_unit_test(phases_within_pauses_are_not_counted_again),
 		cmocka_unit_test(only_operations_at_safepoints_stop_the_program),
