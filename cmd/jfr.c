@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
+#include <malloc.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -28,6 +29,8 @@
 #include "jfr/samples.h"
 #include "jfr/unpack.h"
 #include "jfr/workload.h"
+
+#define KEPT_LEN (16 << 20)
 
 /* What the options ask for. */
 struct plan {
@@ -311,6 +314,14 @@ static int end_status(const struct jfr_run *run)
 	return run->n_files ? EXIT_OK : EXIT_FAILED;
 }
 
+/* What is known of a chunk goes when the third one behind it is read, and as much comes again. */
+static void keep_freed_memory(void)
+{
+#ifdef __GLIBC__
+	mallopt(M_TRIM_THRESHOLD, KEPT_LEN);
+#endif
+}
+
 static int jfr_run(const struct options *opt)
 {
 	struct jfr_run run = { .opt = opt };
@@ -319,6 +330,7 @@ static int jfr_run(const struct options *opt)
 
 	if (opt->watch)
 		return jfr_watch(opt);
+	keep_freed_memory();
 	status = jfr_watch_refuse_options(opt);
 	if (!status)
 		status = check_options(&run);

@@ -302,11 +302,14 @@ int layout_read(const struct layout *l, struct reader *r, struct jfr_value *valu
 {
 	for (size_t i = 0; i < l->n; i++) {
 		const struct step *step = &l->steps[i];
+		const char *path = l->leaves[i].path;
 
 		if (step->op == OP_LONG) /* as times and all references are */
-			values[i].n = (int64_t)wire_varint(r, l->leaves[i].path);
+			values[i].n = (int64_t)wire_varint(r, path);
+		else if (step->op >= OP_SHORT && step->op < OP_LONG)
+			values[i].n = narrowed(step->op, wire_varint(r, path));
 		else
-			read_other(step, l->leaves[i].path, r, &values[i]);
+			read_other(step, path, r, &values[i]);
 	}
 	return r->err;
 }

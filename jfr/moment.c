@@ -175,6 +175,14 @@ static void read_refs(const struct moment_reader *r, struct moment_refs *refs)
 		refs->class = string_key(&r->values[r->class.leaf].string);
 }
 
+static bool is_hexadecimal(const char *s)
+{
+	for (; *s; s++)
+		if ((*s < '0' || *s > '9') && (*s < 'a' || *s > 'f') && (*s < 'A' || *s > 'F'))
+			return false;
+	return true;
+}
+
 /* An id that is written as text, or as a number of 64 bits. What a JVM writes more than once is a
    constant of its. */
 static void read_id(const struct moment_reader *r, struct chunk *c, const struct place *p,
@@ -192,8 +200,7 @@ static void read_id(const struct moment_reader *r, struct chunk *c, const struct
 		return;
 	id = names_string(c, &v->string, &room);
 	len = strlen(id);
-	if (len && len < size && strspn(id, "0123456789abcdefABCDEF") == len &&
-	    strspn(id, "0") < len)
+	if (len && len < size && is_hexadecimal(id) && strspn(id, "0") < len)
 		memcpy(out, id, len + 1);
 }
 

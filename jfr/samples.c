@@ -6,7 +6,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "core/array.h"
 #include "core/intern.h"
 #include "core/profile.h"
 #include "core/profile_merge.h"
@@ -18,7 +17,8 @@
 
 #define N_CACHED_LABELS 256
 #define MAX_ROWS (64 * 1024)  /* 5 MB; then they are made anew */
-#define MAX_OPEN (128 * 1024) /* 5 MB; then the spans are those that are known by now */
+#define OPEN_BLOCK 2048
+#define N_OPEN_BLOCKS 64 /* 5 MB; then the spans are those that are known by now */
 #define MAX_LABELS 16
 #define MAX_COMMON 4
 
@@ -42,8 +42,8 @@ struct samples {
 	struct profile *p;
 	uint32_t used; /* columns that something came for */
 	struct sample_rows rows;
-	struct open_sample *open;
-	size_t n_open, open_cap;
+	struct open_sample *open[N_OPEN_BLOCKS]; /* of OPEN_BLOCK each; kept from chunk to chunk */
+	size_t n_open;
 	struct spans *spans; /* that say in which span these are; borrowed */
 	struct cached_labels labels_made[N_CACHED_LABELS];
 	struct label common[MAX_COMMON];
@@ -95,7 +95,8 @@ void samples_free(struct samples *s)
 	if (!s)
 		return;
 	sample_rows_deinit(&s->rows);
-	free(s->open);
+	for (size_t i = 0; i < N_OPEN_BLOCKS; i++)
+		free(s->open[i]);
 	stack_ids_deinit(&s->stacks);
 	free(s);
 }
@@ -303,7 +304,7 @@ static void settle(struct samples *s)
 	if (s->n_open)
 		spans_sort(s->spans);
 	for (size_t i = 0; i < s->n_open; i++)
-		settle_one(s, &s->open[i]);
+		settle_one(s, &s->open[i / OPEN_BLOCK][i % OPEN_BLOCK]);
 	s->n_open = 0;
 }
 
@@ -325,12 +326,14 @@ void samples_set_label(struct samples *s, const char *key, const char *value)
 
 static int keep_open(struct samples *s, const struct sample_row *row, const struct moment *m)
 {
-	struct open_sample *o;
+	struct open_sample **block = &s->open[s->n_open / OPEN_BLOCK], *o;
 	unsigned int n = 0;
 
-	if (ARRAY_RESERVE(s->open, s->open_cap, s->n_open))
+	if (!*block)
+		*block = malloc(OPEN_BLOCK * sizeof(**block));
+	if (!*block)
 		return -ENOMEM;
-	o = &s->open[s->n_open++];
+	o = &(*block)[s->n_open++ % OPEN_BLOCK];
 	o->row = (uint32_t)(row - s->rows.items);
 	o->used = m->used;
 	o->time_ns = m->time_ns;
@@ -345,7 +348,7 @@ static struct sample_row *row_of(struct samples *s, struct moment *m, struct sam
 {
 	struct sample_row *row = NULL;
 
-	if (s->rows.n >= MAX_ROWS || s->n_open >= MAX_OPEN) {
+	if (s->rows.n >= MAX_ROWS || s->n_open >= OPEN_BLOCK * N_OPEN_BLOCKS) {
 		settle(s);
 		sample_rows_clear(&s->rows);
 	}

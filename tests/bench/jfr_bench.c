@@ -7,6 +7,7 @@
  */
 #include <errno.h>
 #include <fcntl.h>
+#include <malloc.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -68,6 +69,9 @@ int main(int argc, char **argv)
 	char wrong[64];
 	uint32_t groups;
 
+	/* As cmd/main.c and cmd/jfr.c have it. */
+	mallopt(M_MMAP_THRESHOLD, 256 << 10);
+	mallopt(M_TRIM_THRESHOLD, 16 << 20);
 	if (argc != 4 || !event_groups_parse(argv[3], &groups, wrong, sizeof(wrong)))
 		return 2;
 	for (long i = strtol(argv[1], NULL, 10); i > 0; i--) {
