@@ -251,11 +251,21 @@ static int by_key(const void *a, const void *b)
 	return x->num < y->num ? -1 : x->num > y->num;
 }
 
+static void sort_labels(struct label *labels, size_t n)
+{
+	size_t i;
+
+	for (i = 1; i < n && by_key(&labels[i - 1], &labels[i]) <= 0; i++)
+		;
+	if (i < n)
+		qsort(labels, n, sizeof(*labels), by_key);
+}
+
 uint32_t profile_label_set(struct profile *p, struct label *labels, size_t n)
 {
 	if (!n)
 		return 0;
-	qsort(labels, n, sizeof(*labels), by_key);
+	sort_labels(labels, n);
 	return add_row(p, p->label_sets, labels, n * sizeof(*labels));
 }
 
@@ -263,7 +273,7 @@ uint32_t profile_find_label_set(const struct profile *p, struct label *labels, s
 {
 	if (!n)
 		return 0;
-	qsort(labels, n, sizeof(*labels), by_key);
+	sort_labels(labels, n);
 	return intern_find(p->label_sets, labels, n * sizeof(*labels));
 }
 

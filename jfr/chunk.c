@@ -112,7 +112,7 @@ static int reserve_event(struct chunk *c, uint64_t size)
 
 	if (size <= c->event_cap)
 		return 0;
-	event = realloc(c->event, size);
+	event = realloc(c->event, size + WIRE_VARINT_MAX);
 	if (!event)
 		return -ENOMEM;
 	c->event = event;

@@ -126,18 +126,21 @@ static void collect_plain(struct walk *w, const struct part *p, struct way *way)
 	struct event_type *const *types = event_types_dense(w->types);
 	const uint8_t *pos = way->pos, *end = p->end;
 
-	while (end - pos >= HEAD_MAX && w->n_wanted < MAX_WANTED) {
+	while (end - pos >= HEAD_MAX) {
 		const uint8_t *fields = pos;
 		uint64_t size = wire_varint_here(&fields), type = wire_varint_short(&fields);
-		bool is_dense = type >= N_OWN_TYPES && type < DENSE_IDS;
-		struct event_type *row = is_dense ? types[type] : NULL;
+		struct event_type *row = type < DENSE_IDS ? types[type] : NULL;
 
-		if (!row || size > (uint64_t)(end - pos) || size <= (uint64_t)(fields - pos))
+		/* At least a byte of fields, and all of them in memory. */
+		if (!row || size - (uint64_t)(fields - pos) - 1 >= (uint64_t)(end - fields))
 			break;
+		if (row->binding) {
+			if (w->n_wanted == MAX_WANTED)
+				break;
+			wants(w, p, row, pos, fields, size);
+		}
 		row->count++;
 		row->bytes += size;
-		if (row->binding)
-			wants(w, p, row, pos, fields, size);
 		pos += size;
 	}
 	way->left -= (uint64_t)(pos - way->pos);

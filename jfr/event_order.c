@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "core/array.h"
+#include "jfr/wire.h"
 
 #define FIRST_BYTES (64 * 1024)
 #define NOT_KEPT UINT32_MAX
@@ -33,7 +34,7 @@ static bool has_room(struct event_order *o, size_t len)
 		cap *= 2;
 	if (cap == o->bytes_cap)
 		return true;
-	bytes = realloc(o->bytes, cap);
+	bytes = realloc(o->bytes, cap + WIRE_VARINT_MAX);
 	if (!bytes)
 		return false;
 	o->bytes = bytes;

@@ -3,6 +3,7 @@
 
 #include <stdlib.h>
 
+#include "jfr/chunk.h"
 #include "jfr/layout.h"
 
 struct event_types {
@@ -26,7 +27,7 @@ static void bind_all(struct event_types *t)
 		row = &t->rows[t->n++];
 		row->type = type;
 		row->binding = v->bind ? v->bind(v->ctx, t->metadata, type) : NULL;
-		if (type->id < DENSE_IDS)
+		if (type->id < DENSE_IDS && type->id >= N_OWN_TYPES)
 			t->dense[type->id] = row;
 	}
 }

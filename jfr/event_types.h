@@ -46,7 +46,7 @@ struct event {
 	struct event_type *type;
 	uint64_t at; /* of its first byte, in the file */
 	uint32_t size;
-	const uint8_t *fields; /* behind its type id */
+	const uint8_t *fields; /* behind its type id; WIRE_VARINT_MAX more bytes can be loaded */
 	size_t fields_len;
 };
 
@@ -54,7 +54,7 @@ struct event_types *event_types_new(struct metadata *m, const struct event_visit
 void event_types_free(struct event_types *t); /* NULL is fine */
 struct metadata *event_types_metadata(const struct event_types *t);
 const struct event_visitor *event_types_visitor(const struct event_types *t);
-/* NULL: nothing is said about this id. */
+/* NULL: nothing is said about this id, or it is that of a chunk's own events. */
 struct event_type *event_types_find(const struct event_types *t, uint64_t id);
 /* The same for ids below DENSE_IDS, by id: JVMs give out some hundreds. */
 #define DENSE_IDS 4096

@@ -279,7 +279,8 @@ static int visit(void *ctx, struct chunk *chunk, const struct event *e)
 	err = moment_read(b->reader, chunk, e, &in->settings, &m);
 	if (err)
 		return err;
-	take_own(in, b, &m);
+	if (b->use != USE_SINKS)
+		take_own(in, b, &m);
 	if (b->use == USE_SPAN && in->has_scopes)
 		err = take_span(in, &m);
 	if (err || !b->is_for_sinks)

@@ -258,6 +258,8 @@ static inline uint8_t read_byte(struct reader *r, const char *path)
 /* The varint of one of OP_SHORT to OP_LONG. */
 static inline int64_t narrowed(enum op op, uint64_t n)
 {
+	if (op == OP_LONG) /* as times and all references are */
+		return (int64_t)n;
 	switch (op) {
 	case OP_SHORT:
 		return (int16_t)n;
@@ -298,19 +300,47 @@ static void read_other(const struct step *step, const char *path, struct reader 
 	}
 }
 
+static inline bool is_varint(enum op op)
+{
+	return op >= OP_SHORT && op <= OP_LONG;
+}
+
 int layout_read(const struct layout *l, struct reader *r, struct jfr_value *values)
 {
 	for (size_t i = 0; i < l->n; i++) {
 		const struct step *step = &l->steps[i];
 		const char *path = l->leaves[i].path;
 
-		if (step->op == OP_LONG) /* as times and all references are */
-			values[i].n = (int64_t)wire_varint(r, path);
-		else if (step->op >= OP_SHORT && step->op < OP_LONG)
+		if (is_varint(step->op))
 			values[i].n = narrowed(step->op, wire_varint(r, path));
 		else
 			read_other(step, path, r, &values[i]);
 	}
+	return r->err;
+}
+
+int layout_read_padded(const struct layout *l, struct reader *r, struct jfr_value *values)
+{
+	const uint8_t *pos = r->pos, *end = r->end;
+
+	for (size_t i = 0; i < l->n; i++) {
+		const struct step *step = &l->steps[i];
+
+		if (is_varint(step->op) && pos < end) {
+			values[i].n = narrowed(step->op, wire_varint_short(&pos));
+			if (pos <= end)
+				continue;
+			pos = end; /* it is cut off */
+			r->pos = end;
+			reader_fail(r, -EBADMSG, l->leaves[i].path);
+			continue;
+		}
+		r->pos = pos;
+		read_other(step, l->leaves[i].path, r, &values[i]);
+		pos = r->pos;
+		end = r->end;
+	}
+	r->pos = pos;
 	return r->err;
 }
 
@@ -321,7 +351,7 @@ int layout_skip(const struct layout *l, struct reader *r)
 	for (size_t i = 0; i < l->n && !r->err; i++) {
 		const struct step *step = &l->steps[i];
 
-		if (step->op >= OP_SHORT && step->op <= OP_LONG)
+		if (is_varint(step->op))
 			wire_skip_varint(r, l->leaves[i].path);
 		else
 			read_other(step, l->leaves[i].path, r, &unused);
@@ -331,18 +361,23 @@ int layout_skip(const struct layout *l, struct reader *r)
 
 int layout_read_numbers(const struct layout *l, struct reader *r, int64_t *numbers)
 {
+	const uint8_t *pos = r->pos, *end = r->end;
+
 	for (size_t i = 0; i < l->n; i++) {
 		const struct step *step = &l->steps[i];
-		const char *path = l->leaves[i].path;
 		struct jfr_value other;
 
-		if (step->op >= OP_SHORT && step->op <= OP_LONG) {
-			numbers[i] = narrowed(step->op, wire_varint(r, path));
+		if (is_varint(step->op) && end - pos >= WIRE_VARINT_MAX) {
+			numbers[i] = narrowed(step->op, wire_varint_short(&pos));
 			continue;
 		}
-		read_other(step, path, r, &other);
-		numbers[i] = step->op < OP_SHORT ? other.n : 0;
+		r->pos = pos;
+		read_other(step, l->leaves[i].path, r, &other);
+		numbers[i] = step->op <= OP_LONG ? other.n : 0;
+		pos = r->pos;
+		end = r->end;
 	}
+	r->pos = pos;
 	return r->err;
 }
 

@@ -20,6 +20,7 @@ struct moment_reader {
 	struct layout *layout;
 	struct jfr_value *values;
 	struct place start, duration, thread, stack, state, class, mode, operation;
+	const int64_t *keys[4]; /* thread to class, where they are read to; 0 where there is none */
 	struct place trace_id, trace_high, trace_low, span_id, root_id;
 	bool has_ids;	       /* any of these */
 	struct text_room room; /* of a class that is a string */
@@ -52,6 +53,15 @@ static void find_fields(struct moment_reader *r)
 	r->weight = weight_places(l, r->row);
 }
 
+static void find_keys(struct moment_reader *r)
+{
+	const struct place *const places[] = { &r->thread, &r->stack, &r->state, &r->class };
+	static const int64_t none;
+
+	for (size_t i = 0; i < sizeof(places) / sizeof(places[0]); i++)
+		r->keys[i] = place_refers(places[i]) ? &r->values[places[i]->leaf].n : &none;
+}
+
 struct moment_reader *moment_reader_new(const struct jfr_type *type, const struct event_row *row,
 					int *err)
 {
@@ -70,6 +80,7 @@ struct moment_reader *moment_reader_new(const struct jfr_type *type, const struc
 		return NULL;
 	}
 	find_fields(r);
+	find_keys(r);
 	return r;
 }
 
@@ -163,10 +174,10 @@ static int64_t string_key(const struct wire_string *s)
    to wait for the narrow ones. */
 static void read_refs(const struct moment_reader *r, struct moment_refs *refs)
 {
-	refs->thread = place_key(&r->thread, r->values);
-	refs->stack = place_key(&r->stack, r->values);
-	refs->state = place_key(&r->state, r->values);
-	refs->class = place_key(&r->class, r->values);
+	refs->thread = *r->keys[0];
+	refs->stack = *r->keys[1];
+	refs->state = *r->keys[2];
+	refs->class = *r->keys[3];
 	refs->of = r;
 	refs->span = 0;
 	if (r->mode.leaf >= 0)
@@ -222,7 +233,7 @@ int moment_time(struct moment_reader *r, const struct chunk *chunk, const struct
 	struct reader in;
 
 	reader_init(&in, e->fields, e->fields_len);
-	if (layout_read(r->layout, &in, r->values) || !reader_at_end(&in))
+	if (layout_read_padded(r->layout, &in, r->values) || !reader_at_end(&in))
 		return -EBADMSG;
 	*time_ns = place_ns(&r->start, r->values, chunk, chunk->header.start_ns);
 	return 0;
@@ -249,7 +260,7 @@ int moment_read(struct moment_reader *r, struct chunk *chunk, const struct event
 	struct reader in;
 
 	reader_init(&in, e->fields, e->fields_len);
-	if (layout_read(r->layout, &in, r->values) || !reader_at_end(&in))
+	if (layout_read_padded(r->layout, &in, r->values) || !reader_at_end(&in))
 		return -EBADMSG;
 	m->row = r->row;
 	m->type = r->type;

@@ -54,6 +54,8 @@ int64_t place_ns(const struct place *p, const struct jfr_value *values, const st
 {
 	if (p->leaf < 0 || p->kind != VALUE_NUMBER || value_is_no_time(values[p->leaf].n))
 		return none;
+	if (p->unit == JFR_TIMESTAMP_TICKS) /* as the time of every event is */
+		return chunk_header_time_ns(&chunk->header, values[p->leaf].n);
 	return value_ns(chunk, p->unit, values[p->leaf].n);
 }
 
@@ -74,9 +76,4 @@ int64_t value_ns(const struct chunk *chunk, enum jfr_unit unit, int64_t value)
 	default:
 		return value;
 	}
-}
-
-bool value_is_no_time(int64_t value)
-{
-	return value == INT64_MIN || value == INT64_MAX;
 }

@@ -43,6 +43,9 @@ int64_t place_ns(const struct place *p, const struct jfr_value *values, const st
 /* A value in nanoseconds, by its unit. */
 int64_t value_ns(const struct chunk *chunk, enum jfr_unit unit, int64_t value);
 /* Is it "not known" or "for ever", which Java writes as its smallest and largest numbers? */
-bool value_is_no_time(int64_t value);
+static inline bool value_is_no_time(int64_t value)
+{
+	return value == INT64_MIN || value == INT64_MAX;
+}
 
 #endif

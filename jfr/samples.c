@@ -16,7 +16,7 @@
 #include "jfr/stack_ids.h"
 
 #define N_CACHED_LABELS 256
-#define MAX_ROWS (64 * 1024)  /* 5 MB; then they are made anew */
+#define MAX_ROWS (64 * 1024) /* 5 MB; then they are made anew */
 #define OPEN_BLOCK 2048
 #define N_OPEN_BLOCKS 64 /* 5 MB; then the spans are those that are known by now */
 #define MAX_LABELS 16
@@ -130,11 +130,10 @@ static void add_number(struct label *labels, size_t *n, uint32_t key, int64_t nu
 
 static uint32_t make_labels(struct samples *s, struct moment *m)
 {
-	struct label labels[MAX_LABELS];
-	size_t n = s->n_common;
+	struct label labels[MAX_LABELS]; /* in the order of their keys */
+	size_t n = 0;
 
 	moment_name(m);
-	memcpy(labels, s->common, n * sizeof(*labels));
 	if (m->thread) {
 		add_text(s, labels, &n, s->thread_key, m->thread->name);
 		add_number(labels, &n, s->tid_key, m->thread->os_id);
@@ -147,7 +146,8 @@ static uint32_t make_labels(struct samples *s, struct moment *m)
 	add_text(s, labels, &n, s->root_key, m->root_id);
 	add_text(s, labels, &n, s->trace_key, m->trace_id);
 	add_text(s, labels, &n, s->span_key, m->span_id);
-	return profile_label_set(s->p, labels, n);
+	memcpy(labels + n, s->common, s->n_common * sizeof(*labels));
+	return profile_label_set(s->p, labels, n + s->n_common);
 }
 
 static struct cached_labels *labels_place(struct samples *s, struct moment_refs *refs)
@@ -241,15 +241,17 @@ static uint32_t labels_in(struct samples *s, uint32_t base, struct moment_refs r
 	struct cached_labels *made = labels_place(s, &refs);
 	struct label labels[MAX_LABELS];
 	const struct label *known;
-	size_t n;
+	size_t n_known, n = 0, i;
 
 	if (is_place_of(made, &refs))
 		return made->labels;
-	known = profile_get_labels(s->p, base, &n);
-	for (size_t i = 0; i < n; i++)
-		labels[i] = known[i];
+	known = profile_get_labels(s->p, base, &n_known);
+	for (i = 0; i < n_known && known[i].key < s->trace_key; i++)
+		labels[n++] = known[i];
 	add_text(s, labels, &n, s->trace_key, scope->trace_id);
 	add_text(s, labels, &n, s->span_key, scope->span_id);
+	while (i < n_known)
+		labels[n++] = known[i++];
 	*made = (struct cached_labels){ .refs = refs,
 					.labels = profile_label_set(s->p, labels, n) };
 	return made->labels;

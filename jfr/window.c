@@ -6,11 +6,12 @@
 #include <string.h>
 
 #include "core/file_read.h"
+#include "jfr/wire.h"
 
 int window_init(struct window *w, int fd)
 {
 	*w = (struct window){ .fd = fd };
-	w->bytes = malloc(WINDOW_LEN);
+	w->bytes = malloc(WINDOW_LEN + WIRE_VARINT_MAX);
 	if (!w->bytes)
 		return -ENOMEM;
 	w->cap = WINDOW_LEN;
@@ -33,7 +34,7 @@ static int resize(struct window *w, size_t want)
 		return 0;
 	if (cap <= w->cap && want > WINDOW_LEN)
 		return 0;
-	bytes = malloc(cap);
+	bytes = malloc(cap + WIRE_VARINT_MAX);
 	if (!bytes)
 		return -ENOMEM;
 	free(w->bytes);

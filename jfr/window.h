@@ -23,8 +23,9 @@ int window_init(struct window *w, int fd); /* 0 or -ENOMEM */
 void window_deinit(struct window *w);
 /*
  * The bytes of the file from `at` on: at least min(want, what there is) of them, and what else
- * fits. *bytes is borrowed until the next call. 0; -E2BIG: more than WINDOW_MAX wanted; -ENOMEM;
- * -errno of the read. Where the file ends is where *len says.
+ * fits. *bytes is borrowed until the next call, and WIRE_VARINT_MAX bytes behind them can be
+ * loaded. 0; -E2BIG: more than WINDOW_MAX wanted; -ENOMEM; -errno of the read. Where the file ends
+ * is where *len says.
  */
 int window_read(struct window *w, uint64_t at, size_t want, const uint8_t **bytes, size_t *len);
 /* Copies up to len bytes without moving the window: for what lies far apart. */
