@@ -52,16 +52,22 @@ uint64_t hash_bytes(const void *bytes, size_t len)
 	static pthread_once_t once = PTHREAD_ONCE_INIT;
 	const uint64_t odd = UINT64_C(0x9e3779b97f4a7c15);
 	const uint8_t *p = bytes;
-	uint64_t seed = atomic_load_explicit(&hash_seed, memory_order_relaxed), h, word;
+	uint64_t seed = atomic_load_explicit(&hash_seed, memory_order_relaxed), h, word, two[2];
 
 	if (!seed) {
 		pthread_once(&once, seed_hash);
 		seed = atomic_load_explicit(&hash_seed, memory_order_relaxed);
 	}
 	h = seed ^ len * odd;
-	for (; len >= 8; p += 8, len -= 8) {
+	for (; len >= sizeof(two); p += sizeof(two), len -= sizeof(two)) {
+		memcpy(two, p, sizeof(two));
+		h = mix(two[0] ^ seed, two[1] ^ h);
+	}
+	if (len >= 8) {
 		memcpy(&word, p, 8);
 		h = mix(h ^ word, odd);
+		p += 8;
+		len -= 8;
 	}
 	word = 0;
 	if (len)

@@ -104,22 +104,28 @@ static int64_t clamp(__int128 n)
 	return n > INT64_MAX ? INT64_MAX : n < INT64_MIN ? INT64_MIN : (int64_t)n;
 }
 
-/* A number of ticks in nanoseconds, rounded down, where ticks are shorter: a multiplication gives
-   the right number or one less, which what is left over tells. */
+static inline bool is_fast(const struct chunk_header *h)
+{
+	return h->ns_per_tick || h->ticks_per_s == NS_PER_S;
+}
+
+/* A number of ticks in nanoseconds, rounded down, where ticks are not longer: a multiplication
+   gives the right number or one less, which what is left over tells. */
 static inline uint64_t fast_length_ns(const struct chunk_header *h, uint64_t ticks)
 {
-	uint64_t ns = (uint64_t)((unsigned __int128)ticks * h->ns_per_tick >> 64);
-	uint64_t rest = ticks * NS_PER_S - ns * h->ticks_per_s; /* its upper half is 0 */
+	uint64_t ns, rest;
 
+	if (h->ticks_per_s == NS_PER_S)
+		return ticks;
+	ns = (uint64_t)((unsigned __int128)ticks * h->ns_per_tick >> 64);
+	rest = ticks * NS_PER_S - ns * h->ticks_per_s; /* its upper half is 0 */
 	return ns + (rest >= h->ticks_per_s);
 }
 
 /* The same of any clock. */
 static unsigned __int128 length_ns(const struct chunk_header *h, uint64_t ticks)
 {
-	if (h->ticks_per_s == NS_PER_S)
-		return ticks;
-	if (h->ns_per_tick)
+	if (is_fast(h))
 		return fast_length_ns(h, ticks);
 	return (unsigned __int128)(ticks / h->ticks_per_s) * NS_PER_S +
 	       (unsigned __int128)(ticks % h->ticks_per_s) * NS_PER_S / h->ticks_per_s;
@@ -142,8 +148,7 @@ int64_t chunk_header_time_ns(const struct chunk_header *h, int64_t ticks)
 	int64_t length, time;
 
 	/* As nearly all are. */
-	if (!__builtin_sub_overflow(ticks, h->start_ticks, &length) && length >= 0 &&
-	    h->ns_per_tick &&
+	if (!__builtin_sub_overflow(ticks, h->start_ticks, &length) && length >= 0 && is_fast(h) &&
 	    !__builtin_add_overflow(h->start_ns, fast_length_ns(h, (uint64_t)length), &time))
 		return time;
 	return any_time_ns(h, ticks);
