@@ -34,6 +34,10 @@ struct python_awaits {
 #define PYTHON_AWAIT_CALLBACKS 4 /* of one future, beside the first */
 #define PYTHON_AWAIT_CELLS 12	 /* of one callback's closure */
 
+/* Objects of one search that are looked at, whatever the bounds above: some 100 us. A service's
+   request takes some 60 for each task that waits. */
+#define PYTHON_AWAIT_THINGS 512
+
 /* What an object is, by the name of its type. */
 enum python_thing {
 	PYTHON_THING_OTHER,
@@ -60,6 +64,8 @@ struct python_await_state {
 	__u64 next;	 /* the task or future that its callbacks lead to */
 	__u32 via;	 /* enum wire_await, of what is nearest to the task */
 	__u32 is_unsure; /* only user space can tell */
+	__u32 n_things;	 /* that were looked at */
+	__u32 pad;
 	/* Types that were asked about in this sample. */
 	struct {
 		__u64 type;

@@ -114,7 +114,13 @@ UNWIND_GLOBAL __u32 python_thing_of(__u64 object)
 	struct python_scratch *s = python_scratch_get();
 	__u64 words[2], type, name, at;
 
-	type = s && object ? python_read_pointer(object + s->process.awaits.object_type) : 0;
+	if (!s || !object)
+		return PYTHON_THING_OTHER;
+	if (++s->awaits.n_things > PYTHON_AWAIT_THINGS) {
+		s->awaits.is_unsure = 1;
+		return PYTHON_THING_OTHER;
+	}
+	type = python_read_pointer(object + s->process.awaits.object_type);
 	if (!type)
 		return PYTHON_THING_OTHER;
 	at = (type >> 4 ^ type >> 8) & (PYTHON_KNOWN_THINGS - 1);

@@ -322,6 +322,28 @@ static void chains_have_a_bound(void **state)
 	}
 }
 
+/* Each of them within its own bounds: the work has one besides. */
+static void the_work_of_one_search_has_a_bound(void **state)
+{
+	uint64_t child, task;
+
+	(void)state;
+	world_init(&world, 12);
+	child = task = make_task(&world, "child");
+	for (size_t i = 0; i < PYTHON_AWAIT_TASKS - 1; i++) {
+		uint64_t parent = make_waiting(&world, "f", "f", task);
+
+		world_callback(&world, task, world_wakeup(&world, parent), true);
+		task = parent;
+	}
+	assert_string_not_equal(parents_of(&world, child), "?");
+	assert_true(scratch.awaits.n_things < PYTHON_AWAIT_THINGS);
+	tell(&world);
+	scratch.awaits.n_things = PYTHON_AWAIT_THINGS;
+	assert_int_equal(python_thing_of(child), PYTHON_THING_OTHER);
+	assert_true(scratch.awaits.is_unsure);
+}
+
 static void a_generator_among_them_is_left_to_user_space(void **state)
 {
 	uint64_t child, parent, generator;
@@ -376,6 +398,7 @@ int main(void)
 		cmocka_unit_test(tasks_in_a_row_are_all_there_nearest_first),
 		cmocka_unit_test(what_is_not_plain_is_left_to_user_space),
 		cmocka_unit_test(chains_have_a_bound),
+		cmocka_unit_test(the_work_of_one_search_has_a_bound),
 		cmocka_unit_test(a_generator_among_them_is_left_to_user_space),
 		cmocka_unit_test(survives_mutation),
 	};
