@@ -36,8 +36,8 @@ struct summary {
 	size_t n_gcs;
 	struct sums sums;
 	struct gauges gauges;
-	int64_t dropped; /* bytes of events for which the JVM had no room (jdk.DataLoss) */
-	bool only_counts;	       /* nobody asks for more than events by type */
+	int64_t dropped;  /* bytes of events for which the JVM had no room (jdk.DataLoss) */
+	bool only_counts; /* nobody asks for more than events by type */
 	const struct jvm_facts *facts; /* of the JVM whose chunk is read */
 	int err;
 };
