@@ -27,7 +27,7 @@ struct jfr_run {
 	struct profile *profile;
 	struct samples *samples;
 	struct event_lines *lines; /* NULL: none are written */
-	const char *path;	   /* of the file that is read */
+	const char *path;	   /* of the file that is read, as long as it is */
 	struct seen_chunks seen;
 	struct jfr_file *files;
 	size_t n_files, files_cap;

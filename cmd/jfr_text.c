@@ -75,7 +75,7 @@ static void print_jvm(const struct jfr_run *run, FILE *out)
 	const struct jvm_facts *f = &run->interpreter.facts;
 	struct workload w = { 0 };
 
-	jfr_find_whose(f, run->path, run->opt->path_template, &w);
+	jfr_find_whose(f, run->files[0].name, run->opt->path_template, &w);
 	if (*f->name) {
 		show_name(f->name, 0, out);
 		print_version(f->version, out);
