@@ -40,9 +40,14 @@ static uint64_t patience_ns(const struct watch *w)
 
 int64_t watch_hold_from(const struct watch *w, const struct file *file)
 {
+	uint64_t now = watch_unix_now(), flushed = flushed_ns(file);
+
+	/* Where its clock is ahead of ours nothing would ever be too old. */
+	if (flushed > now)
+		now = flushed;
 	if (file->tail.piece.is_last || !w->settings.hold_ns)
 		return NOT_HELD;
-	return (int64_t)(watch_unix_now() + interval_ns(file) - patience_ns(w));
+	return (int64_t)(now + interval_ns(file) - patience_ns(w));
 }
 
 bool watch_is_held_too_long(const struct file *file, uint64_t now)

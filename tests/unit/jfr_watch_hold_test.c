@@ -6,25 +6,32 @@
 
 /* Of what may be held, the last events of a piece. */
 static unsigned int n_held_back;
+static bool holds_again;     /* those too that were held */
 static bool is_paused;	     /* the output takes what it holds, and then nothing */
 static int64_t hold_from_ns; /* of the last piece */
 
 static int export_holding(void *ctx, const struct export_job *job, struct export_result *result)
 {
-	uint64_t n = (job->to - job->from) / TOY_EVENT, n_told = n;
+	uint64_t to = job->to, n, n_told, n_again = job->held->n;
 	char path[256];
 	FILE *out;
 
 	(void)ctx;
+	if (piece_len && to - job->from >= piece_len)
+		to = job->from + piece_len;
+	n = n_told = (to - job->from) / TOY_EVENT;
 	if (output_err)
 		return output_err;
 	hold_from_ns = job->hold_from_ns;
-	if (job->hold_from_ns != NOT_HELD)
+	/* A piece that ends early holds too, also at the chunk's end. */
+	if (job->hold_from_ns != NOT_HELD || (piece_len && to - job->from == piece_len))
 		n_told = n > n_held_back ? n - n_held_back : 0;
+	if (holds_again && job->hold_from_ns != NOT_HELD)
+		n_again = 0;
 	out = fopen("out/.new", "w");
-	for (size_t i = 0; i < job->held->n + n_told; i++) {
-		uint64_t at = i < job->held->n ? job->held->at[i]
-					       : job->from + (i - job->held->n) * TOY_EVENT;
+	for (size_t i = 0; i < n_again + n_told; i++) {
+		uint64_t at =
+			i < n_again ? job->held->at[i] : job->from + (i - n_again) * TOY_EVENT;
 		uint8_t bytes[TOY_EVENT];
 
 		if (pread(job->fd, bytes, sizeof(bytes), (off_t)(job->at + at)) != TOY_EVENT)
@@ -33,12 +40,15 @@ static int export_holding(void *ctx, const struct export_job *job, struct export
 		result->n_events++;
 	}
 	fclose(out);
+	for (size_t i = n_again; i < job->held->n; i++)
+		if (held_add(&result->held, job->held->at[i]))
+			abort();
 	for (uint64_t i = n_told; i < n; i++)
 		if (held_add(&result->held, job->from + i * TOY_EVENT))
 			abort();
 	snprintf(path, sizeof(path), "out/%s", job->name);
 	rename("out/.new", path);
-	result->to = job->to;
+	result->to = to;
 	return 0;
 }
 
@@ -61,6 +71,7 @@ static struct session begin_holding(void)
 	struct session s = { 0 };
 
 	n_held_back = 3;
+	holds_again = false;
 	is_paused = false;
 	if (ledger_open("ledger", &s.ledger))
 		abort();
@@ -255,6 +266,78 @@ static void how_long_events_wait_depends_on_how_often_their_jvm_flushes(void **s
 	}
 }
 
+static void what_waited_too_long_is_not_held_again(void **state)
+{
+	int fd = toy_open("in/a");
+	struct session s;
+
+	(void)state;
+	flush(fd, 20);
+	s = begin_holding();
+	holds_again = true;
+	run(&s);
+	assert_exported(start, 0, 17);
+	for (int i = 0; i < 100 && watch_counts(s.w)->n_events < 20; i++)
+		watch_round(s.w, 50);
+	assert_exported(start, 0, 20);
+	end(&s);
+	close(fd);
+}
+
+static void a_finished_chunk_of_many_pieces_ends_with_what_they_held(void **state)
+{
+	struct session s;
+
+	(void)state;
+	piece_len = 10 * TOY_EVENT;
+	write_chunk("in/a", start, 100);
+	s = begin_holding();
+	run(&s);
+	assert_exported(start, 0, 100);
+	assert_int_equal(watch_counts(s.w)->n_events, 100);
+	assert_int_equal(watch_counts(s.w)->n_growing, 0);
+	end(&s);
+}
+
+static void what_was_held_of_a_file_that_begins_anew_is_lost_and_counted(void **state)
+{
+	int fd = toy_open("in/a");
+	struct session s;
+
+	(void)state;
+	flush(fd, 20);
+	s = begin_holding();
+	run(&s);
+	assert_int_equal(ftruncate(fd, 0), 0);
+	toy_write_chunk(fd, 0, start + 1, 10);
+	run(&s);
+	assert_exported(start, 0, 17);
+	assert_exported(start + 1, 0, 10);
+	assert_int_equal(watch_counts(s.w)->lost_bytes[LOST_REPLACED], 3 * TOY_EVENT);
+	end(&s);
+	close(fd);
+}
+
+static void a_clock_that_is_ahead_makes_nothing_wait_longer(void **state)
+{
+	const int64_t begin_ns = now_ns() + 3600 * 1000 * (int64_t)MS_NS;
+	int fd = toy_open("in/a");
+	struct session s;
+
+	(void)state;
+	for (unsigned int i = 1; i <= 3; i++) {
+		int64_t time_ns = begin_ns + i * 1000 * (int64_t)MS_NS;
+
+		flush_at(fd, 20 * i, time_ns);
+		if (i == 1)
+			s = begin_holding();
+		run(&s);
+		assert_true(hold_from_ns == time_ns - 500 * (int64_t)MS_NS);
+	}
+	end(&s);
+	close(fd);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -264,6 +347,10 @@ int main(void)
 		OWN_DIR(what_was_written_and_not_noted_is_written_again_over_it),
 		OWN_DIR(a_copy_of_the_chunk_has_what_was_held_too),
 		OWN_DIR(what_was_held_and_is_gone_is_counted),
+		OWN_DIR(what_waited_too_long_is_not_held_again),
+		OWN_DIR(a_finished_chunk_of_many_pieces_ends_with_what_they_held),
+		OWN_DIR(what_was_held_of_a_file_that_begins_anew_is_lost_and_counted),
+		OWN_DIR(a_clock_that_is_ahead_makes_nothing_wait_longer),
 		OWN_DIR(how_long_events_wait_depends_on_how_often_their_jvm_flushes),
 	};
 
