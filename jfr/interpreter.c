@@ -294,10 +294,13 @@ static int visit(void *ctx, struct chunk *chunk, const struct event *e)
 
 static void *bind_preview(void *ctx, struct metadata *m, const struct jfr_type *type)
 {
-	struct binding b = { .use = use_of(type->name), .row = *event_row_find(type->name) };
+	struct binding b = { .use = use_of(type->name) };
 
 	(void)ctx, (void)m;
-	return b.use == USE_SINKS || b.use == USE_SPAN ? NULL : keep_binding(&b, type);
+	if (b.use == USE_SINKS || b.use == USE_SPAN)
+		return NULL;
+	b.row = *event_row_find(type->name);
+	return keep_binding(&b, type);
 }
 
 static int visit_preview(void *ctx, struct chunk *chunk, const struct event *e)
