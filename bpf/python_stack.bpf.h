@@ -57,7 +57,7 @@ UNWIND_GLOBAL __u64 python_go_outwards(__u64 n)
 {
 	struct python_scratch *p = python_scratch_get();
 
-	if (!p || n >= MAX_PYTHON_FRAMES || !python_outer(&p->walk, &p->process))
+	if (!p || n >= MAX_PYTHON_FRAMES || !python_outer(&p->walk, &p->process, &p->reads))
 		return false;
 	p->reads.epoch = 0; /* that was the other one's */
 	return true;
@@ -241,9 +241,9 @@ static __always_inline void python_stack(struct scratch *s, __u64 vdso)
 	p->reads.sample = (__u32)s->sample.id;
 	p->record.loop_time = p->record.loop_ms = 0;
 	p->code.pad = pid;
-	if (!python_begin(&p->walk, &p->process, thread_pointer()))
+	if (!python_begin(&p->walk, &p->process, &p->reads, thread_pointer()))
 		return;
-	python_begin_epoch(&p->reads, &p->process, p->walk.tstate, pid, s->u.generation);
+	python_begin_epoch(&p->reads, &p->process, p->walk.inner, pid, s->u.generation);
 	p->tasks.n = p->tasks.task = 0;
 	if (p->process.has_tasks)
 		python_tasks_find(p->walk.tstate);

@@ -3,6 +3,18 @@
 
 #include "runtimes/python_layout.h"
 
+/* So many bytes of a thread state hold what a walk begins with. */
+static uint16_t tstate_len(const struct python_process *p)
+{
+	const uint16_t fields[] = { p->tstate_thread_id, p->tstate_frame,  p->tstate_cframe,
+				    p->tstate_base,	 p->tstate_interp, p->tstate_next };
+	uint16_t last = 0;
+
+	for (size_t i = 0; i < sizeof(fields) / sizeof(*fields); i++)
+		last = fields[i] > last ? fields[i] : last;
+	return last + sizeof(uint64_t);
+}
+
 void python_walk_set(const struct python_layout *l, struct python_process *out)
 {
 	static const uint8_t anchors[] = {
@@ -42,4 +54,5 @@ void python_walk_set(const struct python_layout *l, struct python_process *out)
 		.is_lasti = l->instr != PYTHON_INSTR_POINTER,
 		.has_gil = !l->is_free_threaded,
 	};
+	out->tstate_len = tstate_len(out);
 }

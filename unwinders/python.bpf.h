@@ -21,6 +21,10 @@
 #define PYTHON_AT(bytes, type, off) \
 	(*(const type *)&(bytes)[(off) & (PYTHON_FRAME_MAX - sizeof(type))])
 
+/* The same of a thread state. */
+#define PYTHON_TSTATE_AT(bytes, off) \
+	(*(const __u64 *)&(bytes)[(off) & (PYTHON_TSTATE_MAX - sizeof(__u64))])
+
 #define PYTHON_PAGE 4096ULL
 #define PYTHON_DICT_VERSION 24 /* to 3.11; another number after each change of any dict */
 #define PYTHON_STR_INTERNED 3  /* bits of a str's state */
@@ -83,38 +87,56 @@ static __always_inline __u64 python_slot_read(const struct python_slot_at *slot,
 	return slot->kind == PYTHON_SLOT_STATIC ? python_read_pointer(thread + slot->where) : 0;
 }
 
+/* Reads a thread state to where frames are read to. False: it is not there. */
+static __always_inline int python_read_tstate(const struct python_process *p, __u64 tstate,
+					      struct python_reads *r)
+{
+	__u64 len = p->tstate_len;
+
+	r->start = 0;
+	OPAQUE(len);
+	return tstate && len <= PYTHON_TSTATE_MAX && !read_user(tstate, r->window, len);
+}
+
+/* The thread state in a slot, and reads it; 0: there is none. */
 static __always_inline __u64 python_tstate_in(const struct python_process *p,
-					      const struct python_slot_at *slot, __u64 thread)
+					      const struct python_slot_at *slot, __u64 thread,
+					      struct python_reads *r)
 {
 	__u64 tstate;
 
 	switch (slot->kind) {
 	case PYTHON_SLOT_HOLDER:
 		tstate = python_read_pointer(slot->where);
-		if (!tstate || python_read_pointer(tstate + p->tstate_thread_id) != thread)
-			return 0;
-		return tstate;
+		break;
 	case PYTHON_SLOT_KEY:
-		return python_specific(thread, slot->where);
+		tstate = python_specific(thread, slot->where);
+		break;
 	case PYTHON_SLOT_MUSL_KEY:
-		return python_musl_specific(thread, slot->where);
+		tstate = python_musl_specific(thread, slot->where);
+		break;
 	default:
-		return python_slot_read(slot, thread);
+		tstate = python_slot_read(slot, thread);
 	}
+	if (!python_read_tstate(p, tstate, r))
+		return 0;
+	if (slot->kind == PYTHON_SLOT_HOLDER &&
+	    PYTHON_TSTATE_AT(r->window, p->tstate_thread_id) != thread)
+		return 0;
+	return tstate;
 }
 
-/* Finds the innermost frame of a thread state. False: it has none. */
+/* Finds the innermost frame of the thread state that was read. False: it has none. */
 static __always_inline int python_enter(struct python_walk *w, const struct python_process *p,
-					__u64 tstate)
+					const struct python_reads *r)
 {
+	const __u8 *tstate = r->window;
+
 	w->is_anchor_due = 0;
-	w->cframe = w->base = 0;
-	if (p->tstate_cframe)
-		w->cframe = python_read_pointer(tstate + p->tstate_cframe);
-	if (p->tstate_base)
-		w->base = python_read_pointer(tstate + p->tstate_base);
+	w->cframe = p->tstate_cframe ? PYTHON_TSTATE_AT(tstate, p->tstate_cframe) : 0;
+	w->base = p->tstate_base ? PYTHON_TSTATE_AT(tstate, p->tstate_base) : 0;
 	if (p->tstate_frame)
-		w->frame = python_read_pointer(tstate + p->tstate_frame);
+		w->frame = PYTHON_TSTATE_AT(tstate, p->tstate_frame);
 	else
 		w->frame = w->cframe ? python_read_pointer(w->cframe + p->cframe_frame) : 0;
 	if (w->frame == w->base)
@@ -124,28 +146,26 @@ static __always_inline int python_enter(struct python_walk *w, const struct pyth
 
 /* Finds the thread's innermost frame. False: the thread runs no Python. */
 static __always_inline int python_begin(struct python_walk *w, const struct python_process *p,
-					__u64 thread)
+					struct python_reads *r, __u64 thread)
 {
 	w->n_faults = 0;
 	w->thread = thread;
 	w->interp = w->next_tstate = 0;
-	w->tstate = python_tstate_in(p, &p->attached, thread);
+	w->tstate = python_tstate_in(p, &p->attached, thread, r);
 	w->is_attached = w->tstate != 0;
 	if (!w->tstate)
-		w->tstate = python_tstate_in(p, &p->sticky, thread);
-	return w->tstate && python_enter(w, p, w->tstate);
+		w->tstate = python_tstate_in(p, &p->sticky, thread, r);
+	if (!w->tstate)
+		return 0;
+	w->inner = PYTHON_TSTATE_AT(r->window, p->tstate_interp);
+	return python_enter(w, p, r);
 }
 
 /* Is the thread in another interpreter than the main one, so that it may have frames there too? */
 static __always_inline int python_is_inner(const struct python_walk *w,
 					   const struct python_process *p)
 {
-	__u64 interp;
-
-	if (!p->interpreters)
-		return 0;
-	interp = python_read_pointer(w->tstate + p->tstate_interp);
-	return interp && interp != python_read_pointer(p->interpreters + 8);
+	return p->interpreters && w->inner && w->inner != python_read_pointer(p->interpreters + 8);
 }
 
 /*
@@ -153,7 +173,8 @@ static __always_inline int python_is_inner(const struct python_walk *w,
  * Interpreters are listed newest first, which is the order in which they stand on the stack but for
  * odd programs. False: there are none (any more).
  */
-static __always_inline int python_outer(struct python_walk *w, const struct python_process *p)
+static __always_inline int python_outer(struct python_walk *w, const struct python_process *p,
+					struct python_reads *r)
 {
 	if (!w->interp && !python_is_inner(w, p))
 		return 0;
@@ -168,10 +189,13 @@ static __always_inline int python_outer(struct python_walk *w, const struct pyth
 			w->next_tstate = python_read_pointer(w->interp + p->interp_threads);
 			continue;
 		}
-		w->next_tstate = python_read_pointer(tstate + p->tstate_next);
+		w->next_tstate = 0;
+		if (!python_read_tstate(p, tstate, r))
+			continue;
+		w->next_tstate = PYTHON_TSTATE_AT(r->window, p->tstate_next);
 		if (tstate != w->tstate &&
-		    python_read_pointer(tstate + p->tstate_thread_id) == w->thread &&
-		    python_enter(w, p, tstate))
+		    PYTHON_TSTATE_AT(r->window, p->tstate_thread_id) == w->thread &&
+		    python_enter(w, p, r))
 			return 1;
 	}
 	return 0;
@@ -261,7 +285,7 @@ static __always_inline __u64 python_place(const struct python_process *p, __u64 
  *
  * False: nothing is counted.
  */
-static __always_inline int python_stamp(const struct python_process *p, __u64 tstate,
+static __always_inline int python_stamp(const struct python_process *p, __u64 interp,
 					struct python_epoch *out)
 {
 	__u64 at = p->made;
@@ -274,7 +298,7 @@ static __always_inline int python_stamp(const struct python_process *p, __u64 ts
 	}
 	out->of = 0;
 	if (p->interp_freed || p->interp_made) {
-		out->of = python_read_pointer(tstate + p->tstate_interp);
+		out->of = interp;
 		at = out->of + p->interp_made;
 		if (!out->of)
 			return 0;
@@ -286,13 +310,13 @@ static __always_inline int python_stamp(const struct python_process *p, __u64 ts
 
 /* Begins a sample: may it use what others before it read? */
 static __always_inline void python_begin_epoch(struct python_reads *r,
-					       const struct python_process *p, __u64 tstate,
+					       const struct python_process *p, __u64 interp,
 					       __u32 pid, __u32 image)
 {
 	struct python_epoch *last = &r->last_epoch, now;
 
 	r->epoch = 0;
-	if (!python_stamp(p, tstate, &now))
+	if (!python_stamp(p, interp, &now))
 		return;
 	if (last->of != now.of || last->stamp != now.stamp || last->pid != pid ||
 	    last->image != image)

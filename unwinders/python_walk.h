@@ -14,7 +14,8 @@
 #include "unwinders/python_identity.h"
 #include "unwinders/python_span.h"
 
-#define PYTHON_FRAME_MAX 128 /* bytes of a frame that are read at once */
+#define PYTHON_FRAME_MAX 128  /* bytes of a frame that are read at once */
+#define PYTHON_TSTATE_MAX 256 /* and of a thread state */
 /* Interpreters and threads that are asked for frames of a thread that is in a sub-interpreter: some
    40 us of a sample that has to ask so many. */
 #define PYTHON_OUTER_MAX 128
@@ -50,6 +51,7 @@ struct python_process {
 	__u64 interpreters; /* address of their head, behind it is the main one */
 	__u64 made;	    /* 3.12: address of such a number for all interpreters */
 	__u64 interned;	    /* to 3.11: address of the pointer to the dict of all interned strs */
+	__u16 tstate_len;   /* bytes to read: the fields below lie in them */
 	__u16 tstate_thread_id; /* pthread_self() */
 	__u16 tstate_frame;	/* the innermost frame, or 0: it is in the CFrame */
 	__u16 tstate_cframe;
@@ -115,6 +117,7 @@ struct python_process {
 struct python_walk {
 	__u64 thread;		   /* pthread_self() */
 	__u64 tstate;		   /* the innermost one, where it began */
+	__u64 inner;		   /* its interpreter */
 	__u64 frame;		   /* 0: the end */
 	__u64 at;		   /* the last frame */
 	__u64 base;		   /* where the chain ends, 0: nowhere else */

@@ -37,6 +37,7 @@ static struct python_process walk_of(const struct world *w)
 {
 	return (struct python_process){
 		.attached = { state_slot - WORLD_ADDR, PYTHON_SLOT_STATIC, 0 },
+		.tstate_len = 192,
 		.tstate_frame = w->l.thread.frame ? w->l.thread.frame : w->l.thread.current_frame,
 		.tstate_cframe = w->l.thread.cframe,
 		.cframe_frame = w->l.cframe.current_frame,
@@ -147,7 +148,7 @@ static uint64_t find_name(const struct python_process *p)
 	struct wire_python_frame out;
 
 	memset(&t, 0, sizeof(t));
-	if (!p->has_tasks || !python_begin(&walk, p, WORLD_ADDR))
+	if (!p->has_tasks || !python_begin(&walk, p, &reads, WORLD_ADDR))
 		return 0;
 	python_tasks_begin(&t, p, walk.tstate, reads.frame, entries);
 	for (int i = 0; i < 16 && python_is_more(&walk); i++) {

@@ -21,8 +21,8 @@ static uint32_t id_in_epoch(const struct python_process *p, struct python_reads 
 
 	put(code_at(0) + 64, word);
 	reads->sample++;
-	assert_true(python_begin(&w, p, THREAD));
-	python_begin_epoch(reads, p, w.tstate, pid, image);
+	assert_true(python_begin(&w, p, reads, THREAD));
+	python_begin_epoch(reads, p, w.inner, pid, image);
 	assert_int_equal(python_step(&w, p, reads, &out), 0);
 	return out.id;
 }

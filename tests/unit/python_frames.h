@@ -47,6 +47,7 @@ static struct python_process with_shims(void)
 {
 	return (struct python_process){
 		.attached = { TSTATE - THREAD, PYTHON_SLOT_STATIC, 0 },
+		.tstate_len = PYTHON_TSTATE_MAX,
 		.tstate_frame = 72,
 		.frame_len = 72,
 		.frame_previous = 8,

@@ -19,9 +19,9 @@ static int walk(const struct python_process *p, struct wire_python_frame out[MAX
 	int n = 0;
 
 	text[0] = '\0';
-	if (!python_begin(&w, p, THREAD))
+	if (!python_begin(&w, p, &reads, THREAD))
 		return -1;
-	while (n < MAX - 1 && (python_is_more(&w) || python_outer(&w, p))) {
+	while (n < MAX - 1 && (python_is_more(&w) || python_outer(&w, p, &reads))) {
 		int end = python_step(&w, p, &reads, &out[n]);
 
 		if (end)
@@ -220,8 +220,10 @@ static void the_base_of_a_chain_is_no_frame(void **state)
 
 static int begin(const struct python_process *p, struct python_walk *w)
 {
+	static struct python_reads reads;
+
 	memset(w, 0, sizeof(*w));
-	return python_begin(w, p, THREAD);
+	return python_begin(w, p, &reads, THREAD);
 }
 
 static void a_thread_state_is_found_in_every_kind_of_slot(void **state)
