@@ -54,10 +54,19 @@ static int add_lost(void *ctx, const char *reason, uint64_t n, uint64_t bytes)
 	return 0;
 }
 
+static unsigned int counts[N_FILES][N_EVENTS];
+
+static void count_one(void *ctx, uint64_t start_ns, uint64_t number)
+{
+	(void)ctx;
+	assert_in_range(start_ns, start, start + N_FILES - 1);
+	assert_in_range(number, 0, N_EVENTS - 1);
+	counts[start_ns - start][number]++;
+}
+
 static void killed_at_any_moment_each_event_is_there_once(void **state)
 {
 	static uint8_t deleted[N_FILES];
-	static unsigned int counts[N_FILES][N_EVENTS];
 	uint64_t missing = 0;
 	struct session s;
 	pid_t pid = 0;
@@ -87,8 +96,7 @@ static void killed_at_any_moment_each_event_is_there_once(void **state)
 	lost_bytes = 0;
 	assert_int_equal(ledger_each_lost(s.ledger, add_lost, NULL), 0);
 	end(&s);
-	for (unsigned int i = 0; i < N_FILES; i++)
-		count_events(start + i, counts[i], N_EVENTS);
+	each_exported(count_one, NULL);
 	for (unsigned int i = 0; i < N_FILES; i++)
 		for (unsigned int j = 0; j < N_EVENTS; j++) {
 			assert_in_range(counts[i][j], deleted[i] ? 0 : 1, 1);

@@ -155,8 +155,10 @@ static inline void run(struct session *s)
 	}
 }
 
-/* How often each event of a chunk was exported, for n of them. */
-static inline void count_events(uint64_t start_ns, unsigned int *counts, unsigned int n)
+/* Is told of each event that was exported: the start of its chunk and its number there. */
+typedef void (*exported_fn)(void *ctx, uint64_t start_ns, uint64_t number);
+
+static inline void each_exported(exported_fn fn, void *ctx)
 {
 	DIR *d = opendir("out");
 	const struct dirent *e;
@@ -177,22 +179,34 @@ static inline void count_events(uint64_t start_ns, unsigned int *counts, unsigne
 				start = start << 8 | bytes[b];
 				i = i << 8 | bytes[8 + b];
 			}
-			if (start == start_ns && i < n)
-				counts[i]++;
+			fn(ctx, start, i);
 		}
 		fclose(f);
 	}
 	closedir(d);
 }
 
+struct chunk_counts {
+	uint64_t start_ns;
+	unsigned int counts[4096];
+};
+
+static inline void count_of_chunk(void *ctx, uint64_t start_ns, uint64_t number)
+{
+	struct chunk_counts *c = (struct chunk_counts *)ctx;
+
+	if (start_ns == c->start_ns && number < 4096)
+		c->counts[number]++;
+}
+
 /* Of a chunk's events from `from` to `to` each was exported once, the others never. */
 static inline void assert_exported(uint64_t start_ns, unsigned int from, unsigned int to)
 {
-	unsigned int counts[4096] = { 0 };
+	struct chunk_counts c = { .start_ns = start_ns };
 
-	count_events(start_ns, counts, 4096);
+	each_exported(count_of_chunk, &c);
 	for (unsigned int i = 0; i < 4096; i++)
-		assert_int_equal(counts[i], i >= from && i < to ? 1 : 0);
+		assert_int_equal(c.counts[i], i >= from && i < to ? 1 : 0);
 }
 
 static const uint64_t start = NOW_S * UINT64_C(1000000000);
