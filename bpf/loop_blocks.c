@@ -22,6 +22,7 @@
 struct loop {
 	uint32_t tid, pid;
 	bool is_blocked;   /* this turn; nothing is held back then */
+	uint32_t n_unsure; /* samples beyond the limit that may be of no turn */
 	uint64_t since_ns; /* when it began */
 	uint64_t last_ns;  /* of its last sample */
 	struct explained_sample *held;
@@ -145,7 +146,7 @@ static void end_turn(struct loop_blocks *b, struct loop *loop)
 	if (loop->is_blocked)
 		count(b, loop);
 	loop->is_blocked = false;
-	loop->n_tasks = 0;
+	loop->n_tasks = loop->n_unsure = 0;
 }
 
 /* NULL: no memory. */
@@ -216,8 +217,14 @@ static struct loop *loop_of(struct loop_blocks *b, const struct wire_sample *s, 
 		end_turn(b, loop);
 	loop->pid = s->pid;
 	loop->since_ns = since_ns;
-	loop->last_ns = s->time_ns;
 	return loop;
+}
+
+/* Where no task is executed the time may be that of the turn before, when the thread has just come
+   back from its selector. There is but one such sample in a turn: the second one is none. */
+static bool may_be_over(struct loop *loop, const struct wire_python *python, bool is_beyond)
+{
+	return is_beyond && python->h.flags & WIRE_PYTHON_LOOP_UNSURE && !loop->n_unsure++;
 }
 
 void loop_blocks_add(struct loop_blocks *b, const struct queued_sample *q, const char *task,
@@ -227,6 +234,7 @@ void loop_blocks_add(struct loop_blocks *b, const struct queued_sample *q, const
 	uint64_t since_ns = q->python ? python_loop_ns(q->python) : 0;
 	bool is_loop = b->limit_ns && is_time(b, s, since_ns);
 	struct loop *loop = is_loop ? loop_of(b, s, since_ns) : NULL;
+	bool is_beyond = is_loop && s->time_ns - since_ns > b->limit_ns;
 
 	b->summary.n_samples += task != NULL;
 	if (!loop) {
@@ -234,8 +242,14 @@ void loop_blocks_add(struct loop_blocks *b, const struct queued_sample *q, const
 		add(b, sample, false);
 		return;
 	}
+	if (may_be_over(loop, q->python, is_beyond)) {
+		if (!hold(b, loop, sample))
+			add(b, sample, false);
+		return;
+	}
+	loop->last_ns = s->time_ns;
 	blame(loop, task ? profile_find_string_n(b->profile, task, strlen(task)) : 0);
-	if (s->time_ns - since_ns > b->limit_ns) {
+	if (is_beyond) {
 		loop->is_blocked = true;
 		release(b, loop, true);
 	}

@@ -79,6 +79,7 @@ struct scratch {
 	__u32 is_exec;	     /* inside execve: the user registers may be of the image before */
 	__u32 is_code_new;   /* code was mapped or unmapped since the process was sampled last */
 	__u32 has_task;	     /* a task of asyncio was sent, and somebody asks who waits for it */
+	__u32 is_polling;    /* in a system call in which event loops wait */
 	__u32 is_span_known; /* the thread said which span it is in, or that it is in none */
 #pragma clang diagnostic ignored "-Wgnu-variable-sized-type-not-at-end"
 	struct wire_sample sample;
@@ -146,6 +147,14 @@ struct {
 	__type(key, struct python_loop_key);
 	__type(value, __u32);
 } python_loops __weak SEC(".maps");
+
+/* The loop whose tasks a thread was seen executing, where somebody asks for loops. */
+struct {
+	__uint(type, BPF_MAP_TYPE_LRU_HASH);
+	__uint(max_entries, 1024);
+	__type(key, __u32);
+	__type(value, __u64);
+} python_threads __weak SEC(".maps");
 
 #define PYTHON_CODES_A_SAMPLE 16 /* some 10 us; the others have their turn at the next sample */
 

@@ -125,13 +125,40 @@ UNWIND_GLOBAL int python_tasks_note(__u32 tid)
 	struct python_scratch *p = python_scratch_get();
 	struct python_loop_key key;
 	__u32 *known;
+	__u64 *loop;
 
-	if (!p || p->process.tstate_task)
+	if (!p || (p->process.tstate_task && !p->process.object_head))
 		return 0;
 	key = python_loop_of(p, p->tasks.task);
+	loop = p->process.object_head ? bpf_map_lookup_elem(&python_threads, &tid) : NULL;
+	if (p->process.object_head && (!loop || *loop != key.loop))
+		bpf_map_update_elem(&python_threads, &tid, &key.loop, BPF_ANY);
+	if (p->process.tstate_task)
+		return 0;
 	known = key.loop ? bpf_map_lookup_elem(&python_loops, &key) : NULL;
 	if (key.loop && (!known || *known != tid))
 		bpf_map_update_elem(&python_loops, &key, &tid, BPF_ANY);
+	return 0;
+}
+
+/* The time of the turn of uvloop's that the thread is in. */
+UNWIND_GLOBAL int python_uv_turn(__u32 tid, __u32 is_polling)
+{
+	struct python_scratch *p = python_scratch_get();
+	__u64 *loop;
+
+	if (!p)
+		return 0;
+	if (p->tasks.task) {
+		p->record.loop_ms = python_uv_time(
+			&p->process, python_read_pointer(p->tasks.task + p->process.object_head));
+		return 0;
+	}
+	loop = is_polling ? NULL : bpf_map_lookup_elem(&python_threads, &tid);
+	if (!loop)
+		return 0;
+	p->record.loop_ms = python_uv_time(&p->process, *loop);
+	p->record.h.flags = WIRE_PYTHON_LOOP_UNSURE;
 	return 0;
 }
 
@@ -152,13 +179,12 @@ static __always_inline void python_send(struct scratch *s, struct python_scratch
 	if (len > sizeof(p->record) + sizeof(p->frames))
 		return;
 	p->record.h.type = WIRE_PYTHON;
-	p->record.h.flags = 0;
 	if (s->sample.sampler == WIRE_GIL)
-		p->record.h.flags = WIRE_PYTHON_WAITS_FOR_GIL;
+		p->record.h.flags |= WIRE_PYTHON_WAITS_FOR_GIL;
 	else if (p->process.has_gil && p->walk.is_attached)
-		p->record.h.flags = WIRE_PYTHON_HOLDS_GIL;
+		p->record.h.flags |= WIRE_PYTHON_HOLDS_GIL;
 	else if (p->process.has_gil && p->process.attached.kind != PYTHON_SLOT_NONE)
-		p->record.h.flags = WIRE_PYTHON_RELEASED_GIL;
+		p->record.h.flags |= WIRE_PYTHON_RELEASED_GIL;
 	p->record.h.len = len;
 	p->record.sample_id = s->sample.id;
 	p->record.n = n;
@@ -240,6 +266,7 @@ static __always_inline void python_stack(struct scratch *s, __u64 vdso)
 	p->reads.start = p->reads.missed[0] = p->reads.missed[1] = 0;
 	p->reads.sample = (__u32)s->sample.id;
 	p->record.loop_time = p->record.loop_ms = 0;
+	p->record.h.flags = 0;
 	p->code.pad = pid;
 	if (!python_begin(&p->walk, &p->process, &p->reads, thread_pointer()))
 		return;
@@ -260,8 +287,8 @@ static __always_inline void python_stack(struct scratch *s, __u64 vdso)
 	OPAQUE(end);
 	if (end < N_COUNTERS)
 		s->cpu.counters[end]++;
-	if (p->process.object_head && p->tasks.task && !p->record.loop_time)
-		p->record.loop_ms = python_uv_time(&p->process, p->tasks.task);
+	if (p->process.object_head && !p->record.loop_time)
+		python_uv_turn(s->sample.tid, s->is_polling);
 	if (p->tasks.task)
 		python_tasks_note(s->sample.tid);
 	else if (p->tasks.n)

@@ -191,7 +191,7 @@ static __always_inline int sample_stack(void *ctx, const struct pt_regs *interru
 	sample->cgroup_id = bpf_get_current_cgroup_id();
 	s->is_exec = 0;
 	s->u.flags = 0;
-	s->is_code_new = s->has_task = s->is_span_known = 0;
+	s->is_code_new = s->has_task = s->is_span_known = s->is_polling = 0;
 	if (interrupted) {
 		has_user = sample_set_regs(s, interrupted);
 		if (has_user && !PT_REGS_IS_64BIT(interrupted))
@@ -207,6 +207,7 @@ static __always_inline int sample_stack(void *ctx, const struct pt_regs *interru
 		   instruction may belong to another row. */
 		s->is_exec = PT_REGS_SYSCALL(&s->user_regs) == SYSCALL_EXECVE ||
 			     PT_REGS_SYSCALL(&s->user_regs) == SYSCALL_EXECVEAT;
+		s->is_polling = SYSCALL_IS_SELECTOR(PT_REGS_SYSCALL(&s->user_regs));
 		/* But when exec has made its new image, it is where the program begins. */
 		if (has_user && PT_REGS_SYSCALL(&s->user_regs) >= 0)
 			s->u.is_exact = s->is_exec && PT_REGS_IS_CLEARED(&s->user_regs);

@@ -147,6 +147,9 @@ enum wire_python_flags {
 	WIRE_PYTHON_HOLDS_GIL = 1,
 	WIRE_PYTHON_RELEASED_GIL = 2,
 	WIRE_PYTHON_WAITS_FOR_GIL = 4,
+	/* loop_ms is of the loop that the thread was seen to run last. It executes no task; the
+	   thread may have just come back from its selector, and the time is from before. */
+	WIRE_PYTHON_LOOP_UNSURE = 8,
 };
 
 /* How one asyncio task waits for another. */

@@ -63,6 +63,11 @@
 #define PT_REGS_SECOND_ARG(pt) ((pt)->rsi)
 #define SYSCALL_FUTEX 202
 #define SYSCALL_EXECVE 59
+/* What event loops wait in: poll, select, epoll_wait, pselect6, ppoll, epoll_pwait, io_uring_enter,
+   epoll_pwait2. */
+#define SYSCALL_IS_SELECTOR(nr)                                                                 \
+	((nr) == 7 || (nr) == 23 || (nr) == 232 || (nr) == 270 || (nr) == 271 || (nr) == 281 || \
+	 (nr) == 426 || (nr) == 441)
 #define SYSCALL_EXECVEAT 322
 #define KERNEL_STACK_SIZE \
 	16384 /* THREAD_SIZE; for kernels without bpf_task_pt_regs (before 5.15) */

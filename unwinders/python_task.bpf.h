@@ -102,13 +102,12 @@ static __always_inline void python_tasks_see(struct python_tasks *t, __u64 gen, 
 }
 
 /*
- * uvloop's loop of a task: the time in ms at which libuv came back from its selector, or 0. A task
+ * Of a loop of uvloop's the time in ms at which libuv came back from its selector, or 0. A task
  * begins with its loop; the first field of uvloop's, behind its methods, is libuv's, which begins
  * with what it belongs to: that proves that it is one.
  */
-static __always_inline __u64 python_uv_time(const struct python_process *p, __u64 task)
+static __always_inline __u64 python_uv_time(const struct python_process *p, __u64 loop)
 {
-	__u64 loop = python_read_pointer(task + p->object_head);
 	__u64 uv = loop ? python_read_pointer(loop + p->object_head + sizeof(loop)) : 0;
 
 	return uv && python_read_pointer(uv) == loop ? python_read_pointer(uv + UV_LOOP_TIME) : 0;

@@ -3,9 +3,7 @@
 """
 Holds a recording of block_program.py with --block-ms against what the program saw itself:
 
-    block_check.py PROFILE SAID ERROR [uvloop]	what weft wrote, what the program said, what weft said
-
-uvloop's loops are found from their tasks, so its callbacks are not seen.
+    block_check.py PROFILE SAID ERROR		what weft wrote, what the program said, what weft said
 """
 import os
 import re
@@ -73,8 +71,8 @@ def check_summary(text, culprits, found, problems):
         problems.append("the longest is not blamed on its task: " + task)
 
 
-def main(path, said, error, kind=None):
-    culprits = ("spin_culprit",) if kind else ("spin_culprit", "spin_callback")
+def main(path, said, error):
+    culprits = ("spin_culprit", "spin_callback")
     with open(said, encoding="utf-8") as f:
         found = [(float(took), who) for took, who in re.findall(r"^blocked ([\d.]+) (\w+)$", f.read(), re.M)]
     with open(error, encoding="utf-8") as f:

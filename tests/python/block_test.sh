@@ -14,7 +14,7 @@ blocks() {
 	for try in 1 2; do
 		"$weft" record --block-ms $limit -F 499 -o "$work/p.pb.gz" -- "$2" tests/python/block_program.py $limit ${3:+"$3"} \
 			>"$work/said" 2>"$work/err"
-		tests/python/block_check.py "$work/p.pb.gz" "$work/said" "$work/err" ${3:+"$3"} >"$work/out" 2>&1
+		tests/python/block_check.py "$work/p.pb.gz" "$work/said" "$work/err" >"$work/out" 2>&1
 		failed=$?
 		[ $failed = 0 ] && break
 	done

@@ -114,6 +114,60 @@ static int64_t n_of(const struct test *t, bool with_mark)
 	return n;
 }
 
+/* Of a thread that executes no task: the time may be of the turn before. */
+static void add_unsure(struct test *t, uint64_t since_ms, uint64_t at_ms)
+{
+	const struct wire_sample s = { .pid = 70, .tid = 7, .time_ns = at_ms * MS };
+	const struct wire_python python = { .h = { .flags = WIRE_PYTHON_LOOP_UNSURE },
+					    .loop_ms = since_ms };
+	const struct queued_sample q = { .sample = &s, .python = &python };
+	const struct explained_sample sample = {
+		.stack = 1, .labels = t->plain, .time_ns = s.time_ns, .weight = 10
+	};
+
+	loop_blocks_add(t->blocks, &q, NULL, &sample);
+}
+
+/* Who comes back from a long sleep has the time from before for a moment. */
+static void one_sample_without_a_task_says_nothing(void **state)
+{
+	struct test *t = *state;
+
+	add_unsure(t, 1000, 1010);
+	add_unsure(t, 1000, 5000);
+	add_unsure(t, 5000, 5010);
+	loop_blocks_flush(t->blocks);
+	assert_int_equal(n_of(t, true), 0);
+	assert_int_equal(n_of(t, false), 3);
+	assert_int_equal(loop_blocks_summary(t->blocks)->n, 0);
+}
+
+static void a_callback_without_a_task_is_marked_from_its_second_sample_on(void **state)
+{
+	struct test *t = *state;
+
+	add_unsure(t, 1000, 1010);
+	add_unsure(t, 1000, 1110);
+	assert_int_equal(n_of(t, true) + n_of(t, false), 0);
+	add_unsure(t, 1000, 1120);
+	assert_int_equal(n_of(t, true), 3);
+	loop_blocks_flush(t->blocks);
+	assert_int_equal(loop_blocks_summary(t->blocks)->longest_ns, 120 * MS);
+}
+
+/* Nor does it make a turn longer than it was. */
+static void a_turn_that_was_too_long_does_not_last_until_the_next_one(void **state)
+{
+	struct test *t = *state;
+
+	add(t, 1000, 1110);
+	assert_int_equal(n_of(t, true), 1);
+	add_unsure(t, 1000, 9000);
+	loop_blocks_flush(t->blocks);
+	assert_int_equal(n_of(t, true), 1);
+	assert_int_equal(loop_blocks_summary(t->blocks)->longest_ns, 110 * MS);
+}
+
 static void a_turn_that_is_too_long_is_marked_from_its_beginning(void **state)
 {
 	struct test *t = *state;
@@ -267,6 +321,9 @@ int main(void)
 {
 #define TEST(f) cmocka_unit_test_setup_teardown(f, set_up, tear_down)
 	const struct CMUnitTest tests[] = {
+		TEST(one_sample_without_a_task_says_nothing),
+		TEST(a_callback_without_a_task_is_marked_from_its_second_sample_on),
+		TEST(a_turn_that_was_too_long_does_not_last_until_the_next_one),
 		TEST(a_turn_that_is_too_long_is_marked_from_its_beginning),
 		TEST(a_short_turn_is_not_marked),
 		TEST(other_threads_are_not_its_business),
