@@ -18,28 +18,28 @@ def {0}(n):
 TWO = (("short_a", 10000), ("long_b", 30000))
 
 
-def run_one(name, n):
+def run_one(text):
     """The address of its code object."""
     names = {}
-    code = compile(SOURCE.format(name, n), "reused", "exec")
+    code = compile(text, "reused", "exec")
     exec(code, names)
     at = [id(const) for const in code.co_consts if hasattr(const, "co_name")][0]
     names.clear()	# a function and its globals would keep each other
     return at
 
 
-def run(seconds, function_of):
+def run(seconds, text_of):
     addresses, number, end = set(), 0, time.monotonic() + seconds
     while time.monotonic() < end:
-        addresses.add(run_one(*function_of(number)))
+        addresses.add(run_one(text_of(number)))
         number += 1
     return number, len(addresses)
 
 
 def main(seconds):
     kept = [sys.intern(name) for name, _ in TWO]
-    print(*run(seconds / 2, lambda number: ("only_%d" % (1000000 + number), 20000)))
-    print(*run(seconds / 2, lambda number: TWO[number % 2]))
+    print(*run(seconds / 2, lambda number: SOURCE.format("only_%d" % (1000000 + number), 20000)))
+    print(*run(seconds / 2, lambda number: SOURCE.format(*TWO[number % 2])))
     return kept
 
 
