@@ -134,20 +134,6 @@ struct {
 	__type(value, struct python_process);
 } python_processes __weak SEC(".maps");
 
-/* The thread that was seen last executing a task of one of asyncio's loops, to 3.13. Ticks write
-   and read; the loops of some dozens of services at a time. */
-struct python_loop_key {
-	__u64 loop;
-	__u32 pid, pad;
-};
-
-struct {
-	__uint(type, BPF_MAP_TYPE_LRU_HASH);
-	__uint(max_entries, 1024);
-	__type(key, struct python_loop_key);
-	__type(value, __u32);
-} python_loops __weak SEC(".maps");
-
 /* The loop whose tasks a thread was seen executing, where somebody asks for loops. */
 struct {
 	__uint(type, BPF_MAP_TYPE_LRU_HASH);

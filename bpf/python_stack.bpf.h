@@ -76,46 +76,20 @@ UNWIND_GLOBAL __u64 python_tasks_find(__u64 tstate)
 	return p->tasks.n;
 }
 
-/* n frames of the stack, then up to number n_all those of what waits for its task. */
-#define PYTHON_TASKS_ELSEWHERE \
-	8 /* tasks that are asked whose they are; more run at once hardly ever */
-
-/* Whose thread is it that runs the loop of this task? */
-static __always_inline struct python_loop_key python_loop_of(const struct python_scratch *p,
-							     __u64 task)
-{
-	struct python_loop_key key = { .pid = p->code.pad };
-
-	key.loop = python_read_pointer(task + p->process.awaits.head + PYTHON_AWAIT_LOOP);
-	return key;
-}
-
 /*
  * The task that the thread executes while its coroutine is not on the stack: that of a greenlet
  * which the task runs, as SQLAlchemy's, or the task has just begun a step or ended one. From 3.14
- * on the thread says it; before it is a task of the loop that this thread was seen to run last.
+ * on the thread says it; before it could be any thread's.
  */
-UNWIND_GLOBAL int python_tasks_elsewhere(__u32 tid)
+UNWIND_GLOBAL int python_tasks_elsewhere(void)
 {
 	struct python_scratch *p = python_scratch_get();
 
-	if (!p)
+	if (!p || !p->process.tstate_task || !p->tasks.n)
 		return 0;
-	for (__u64 i = 0; i < PYTHON_TASKS_ELSEWHERE && i < p->tasks.n; i++) {
-		struct python_loop_key key;
-		__u32 *known;
-
-		if (!p->process.tstate_task) {
-			key = python_loop_of(p, p->tasks.tasks[i]);
-			known = bpf_map_lookup_elem(&python_loops, &key);
-			if (!known || *known != tid)
-				continue;
-		}
-		p->tasks.task = p->tasks.tasks[i];
-		p->tasks.coro = p->tasks.coros[i];
-		p->tasks.root = WIRE_TASK_ELSEWHERE;
-		return 0;
-	}
+	p->tasks.task = p->tasks.tasks[0];
+	p->tasks.coro = p->tasks.coros[0];
+	p->tasks.root = WIRE_TASK_ELSEWHERE;
 	return 0;
 }
 
@@ -123,21 +97,14 @@ UNWIND_GLOBAL int python_tasks_elsewhere(__u32 tid)
 UNWIND_GLOBAL int python_tasks_note(__u32 tid)
 {
 	struct python_scratch *p = python_scratch_get();
-	struct python_loop_key key;
-	__u32 *known;
-	__u64 *loop;
+	__u64 loop, *known;
 
-	if (!p || (p->process.tstate_task && !p->process.object_head))
+	if (!p || !p->process.object_head)
 		return 0;
-	key = python_loop_of(p, p->tasks.task);
-	loop = p->process.object_head ? bpf_map_lookup_elem(&python_threads, &tid) : NULL;
-	if (p->process.object_head && (!loop || *loop != key.loop))
-		bpf_map_update_elem(&python_threads, &tid, &key.loop, BPF_ANY);
-	if (p->process.tstate_task)
-		return 0;
-	known = key.loop ? bpf_map_lookup_elem(&python_loops, &key) : NULL;
-	if (key.loop && (!known || *known != tid))
-		bpf_map_update_elem(&python_loops, &key, &tid, BPF_ANY);
+	loop = python_read_pointer(p->tasks.task + p->process.awaits.head + PYTHON_AWAIT_LOOP);
+	known = bpf_map_lookup_elem(&python_threads, &tid);
+	if (!known || *known != loop)
+		bpf_map_update_elem(&python_threads, &tid, &loop, BPF_ANY);
 	return 0;
 }
 
@@ -162,6 +129,7 @@ UNWIND_GLOBAL int python_uv_turn(__u32 tid, __u32 is_polling)
 	return 0;
 }
 
+/* n frames of the stack, then up to number n_all those of what waits for its task. */
 static __always_inline void python_send(struct scratch *s, struct python_scratch *p, __u64 n,
 					__u64 n_all)
 {
@@ -292,7 +260,7 @@ static __always_inline void python_stack(struct scratch *s, __u64 vdso)
 	if (p->tasks.task)
 		python_tasks_note(s->sample.tid);
 	else if (p->tasks.n)
-		python_tasks_elsewhere(s->sample.tid);
+		python_tasks_elsewhere();
 	if (asks_who_waits && p->tasks.task && p->tasks.root != WIRE_TASK_ELSEWHERE)
 		n_all = python_await_all(p->tasks.task, n);
 	if (p->tasks.task)

@@ -160,7 +160,7 @@ static int end_profile(struct jfr_export *e, const char *name, const struct chun
 
 	if (!profile_n_samples(b->profile))
 		return batch_discard(e->profiles_place, name);
-	samples_finish(b->samples, h->start_ns, h->start_ns + (int64_t)h->duration_ns);
+	samples_finish(b->samples, h->start_ns, chunk_header_end_ns(h));
 	err = profile_error(b->profile);
 	if (!err)
 		err = exporter_by_name("pprof")->write(b->profile, b->profile_out);

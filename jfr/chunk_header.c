@@ -158,3 +158,13 @@ int64_t chunk_header_duration_ns(const struct chunk_header *h, int64_t ticks)
 {
 	return clamp(ticks_ns(h, ticks));
 }
+
+int64_t chunk_header_end_ns(const struct chunk_header *h)
+{
+	int64_t end;
+
+	if (h->duration_ns > INT64_MAX ||
+	    __builtin_add_overflow(h->start_ns, (int64_t)h->duration_ns, &end))
+		return h->start_ns;
+	return end;
+}

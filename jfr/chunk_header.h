@@ -54,5 +54,7 @@ bool chunk_header_is_open(const struct chunk_header *h);
 /* Ticks to time; what does not fit in 64 bits is the nearest that does. */
 int64_t chunk_header_time_ns(const struct chunk_header *h, int64_t ticks);
 int64_t chunk_header_duration_ns(const struct chunk_header *h, int64_t ticks);
+/* When the chunk ends, as far as the header knows; when it begins if that makes no sense. */
+int64_t chunk_header_end_ns(const struct chunk_header *h);
 
 #endif

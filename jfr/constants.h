@@ -45,12 +45,14 @@ struct constant *pool_find(struct pool *pool, int64_t key);
 /* How its values are read. */
 const struct layout *pool_layout(const struct pool *pool);
 
+#define MEMO_LEAVES 8
+
 /* For whoever explains the constants of a pool, as the memo of each; all zero at first, and again
    when its layout is another. */
 struct pool_memo {
 	uint8_t what; /* they are taken for */
 	uint8_t type; /* they are by their name */
-	int16_t leaves[8];
+	int16_t leaves[MEMO_LEAVES];
 };
 
 struct pool_memo *pool_memo(struct pool *pool);

@@ -201,15 +201,18 @@ static int put_stack(FILE *out, const struct moment *m)
 			put_text(out, "resolutionStatus", m->mark ? m->mark : "unresolved");
 		return 0;
 	}
-	if (!m->stack->text || m->stack->is_partial) {
+	if (!m->stack->text) {
 		SCOPED(free) char *text = stack_text(m->stack);
 
 		if (!text)
 			return -ENOMEM;
-		m->stack->text = names_keep(m->chunk->names, text, strlen(text));
+		/* What is missing may come yet, and none of many such stacks is worth its memory.
+		 */
+		if (!m->stack->is_partial)
+			m->stack->text = names_keep(m->chunk->names, text, strlen(text));
+		fputs(text, out);
+		return 0;
 	}
-	if (!m->stack->text)
-		return -ENOMEM;
 	fputs(m->stack->text, out);
 	return 0;
 }

@@ -9,6 +9,7 @@
 #include "core/saturated.h"
 #include "jfr/chunk.h"
 #include "jfr/moment_field.h"
+#include "jfr/place.h"
 
 #define MAX_NAMED (64 * 1024) /* 5 MB */
 
@@ -113,9 +114,10 @@ static void take_setting(struct interpreter *in, const struct moment *m)
 /* In milliseconds, where the metadata does not say otherwise. */
 static int64_t interval_of(const struct moment *m, const char *path)
 {
-	int64_t number = moment_number(m, path, 0), ns = moment_time_at(m, path);
+	struct place p = place_find(m->layout, path);
+	int64_t number = place_ns(&p, m->fields, m->chunk, 0);
 
-	return ns == number ? mul_saturated(number, 1000000) : ns;
+	return p.leaf >= 0 && p.unit == JFR_NO_UNIT ? mul_saturated(number, 1000000) : number;
 }
 
 static void take_datadog_setting(struct interpreter *in, const struct moment *m)

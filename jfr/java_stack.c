@@ -166,10 +166,10 @@ static size_t find_frames(struct chunk *c, uint64_t type, struct reader *r, stru
 
 static int fill_stack(struct chunk *c, struct found *f, struct java_stack *s)
 {
-	const int16_t *at = names_places(f, WHAT_STACK);
-	const struct layout *elements =
-		at[STACK_FRAMES] < 0 ? NULL : layout_elements(f->layout, (size_t)at[STACK_FRAMES]);
-	uint64_t type = frames_type(elements);
+	int16_t at[MEMO_LEAVES]; /* its own: a method of the same type takes the place of the pool's
+				  */
+	const struct layout *elements;
+	uint64_t type;
 	SCOPED(values) struct constant_values v;
 	const struct jfr_value *array;
 	struct java_frame *out;
@@ -177,6 +177,10 @@ static int fill_stack(struct chunk *c, struct found *f, struct java_stack *s)
 	struct reader r;
 	size_t n;
 
+	memcpy(at, names_places(f, WHAT_STACK), sizeof(at));
+	elements =
+		at[STACK_FRAMES] < 0 ? NULL : layout_elements(f->layout, (size_t)at[STACK_FRAMES]);
+	type = frames_type(elements);
 	if (!names_values(f, &v) || (!type && !frames_in(elements, at, &frames)))
 		return -EBADMSG;
 	array = &v.all[at[STACK_FRAMES]];
@@ -206,6 +210,8 @@ struct java_stack *names_stack(struct chunk *c, uint64_t type, int64_t key)
 	if (!row || is_done)
 		return row ? &row->stack : NULL;
 	n_missing = c->names->n_missing;
+	row->stack.text = NULL;
+	row->stack.stack = 0;
 	err = fill_stack(c, &f, &row->stack);
 	if (err == -ENOMEM)
 		return NULL;

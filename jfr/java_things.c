@@ -142,6 +142,8 @@ static struct java_method *find_method(struct chunk *c, uint64_t type, int64_t k
 	name = names_ref(&f, &v, at[METHOD_NAME]);
 	descriptor = names_ref(&f, &v, at[METHOD_DESCRIPTOR]);
 	class = names_ref(&f, &v, at[METHOD_CLASS]);
+	row->method.text = NULL;
+	row->method.function = row->method.location = 0;
 	row->method.is_hidden = names_number(&f, &v, at[METHOD_HIDDEN]);
 	row->method.name = names_resolve(c, &name);
 	row->method.descriptor = names_resolve(c, &descriptor);

@@ -75,8 +75,10 @@ void jvm_facts_set(struct jvm_facts *f, bool is_environment, const char *key, co
 		return;
 	at = f->values + fact->value;
 	if (len > strlen(at)) { /* a longer one than before goes behind the others */
-		if (len >= FACT_VALUES_MAX - f->values_len)
+		if (len >= FACT_VALUES_MAX - f->values_len) {
+			*at = '\0'; /* none is better than what it was before */
 			return;
+		}
 		fact->value = (uint16_t)f->values_len;
 		at = f->values + f->values_len;
 		f->values_len += len + 1;

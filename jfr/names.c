@@ -54,6 +54,7 @@ void names_update(struct names *n)
 
 void names_forget(struct names *n)
 {
+	n->no_method.function = n->no_method.location = 0;
 	for (size_t i = 0; i < n->n; i++)
 		switch (n->rows[i]->what) {
 		case WHAT_THREAD:
@@ -71,6 +72,23 @@ void names_forget(struct names *n)
 		case WHAT_TEXT:
 			break;
 		}
+}
+
+void names_doubt(struct names *n)
+{
+	if (!n)
+		return;
+	names_forget(n);
+	names_update(n);
+	for (size_t i = 0; i < n->n; i++) {
+		struct named *row = n->rows[i];
+
+		row->is_partial = true;
+		if (row->what == WHAT_METHOD)
+			row->method.text = NULL;
+		if (row->what == WHAT_STACK)
+			row->stack.text = NULL;
+	}
 }
 
 size_t names_memory(const struct names *n)
@@ -126,7 +144,7 @@ bool names_values(const struct found *f, struct constant_values *v)
 	return v->all && !layout_read(f->layout, &r, v->all);
 }
 
-static const char *const fields[N_WHATS][8] = {
+static const char *const fields[N_WHATS][MEMO_LEAVES] = {
 	[WHAT_TEXT] = { [TEXT_NAME] = "name", [TEXT_TYPE] = "type" },
 	[WHAT_THREAD] = { [THREAD_NAME] = "javaName",
 			  [THREAD_OS_NAME] = "osName",
@@ -164,7 +182,7 @@ const int16_t *names_places(const struct found *f, enum what what)
 	if (m->what == what)
 		return m->leaves;
 	m->what = (uint8_t)what;
-	for (unsigned int i = 0; i < 8; i++)
+	for (unsigned int i = 0; i < MEMO_LEAVES; i++)
 		m->leaves[i] =
 			fields[what][i] ? (int16_t)layout_find(f->layout, fields[what][i]) : -1;
 	if (what == WHAT_STACK)

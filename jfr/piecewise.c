@@ -96,6 +96,8 @@ struct piecewise *piecewise_new(struct jvms *jvms, struct window *w, const char 
 	}
 	f->chunk->older[0] = f->jvm->older[0];
 	f->chunk->older[1] = f->jvm->older[1];
+	names_doubt(f->chunk->older[0]);
+	names_doubt(f->chunk->older[1]);
 	f->inner = interpreter_visitor(&f->jvm->interpreter);
 	f->visitor =
 		(struct event_visitor){ .ctx = f, .bind = bind, .unbind = unbind, .event = visit };
@@ -207,6 +209,9 @@ int piecewise_load(struct piecewise *f, const struct follow_piece *p)
 		err = load_names(f, p);
 	if (!err && c->names)
 		names_update(c->names);
+	for (int i = 0; i < 2; i++)
+		if (c->older[i])
+			names_update(c->older[i]);
 	if (!err && f->learned_to < p->to && f->learned_to == CHUNK_HEADER_LEN)
 		err = learn(f, p->to);
 	return err ? err : use_types(f);
@@ -283,7 +288,7 @@ static void end_early(struct piecewise *f)
 static void finish(struct piecewise *f, struct follow_result *result)
 {
 	const struct chunk_header *h = &f->chunk->header;
-	int64_t end = h->start_ns + (int64_t)h->duration_ns;
+	int64_t end = chunk_header_end_ns(h);
 
 	result->n_late_scopes = count_late(f);
 	f->told_to_ns = f->hold_from_ns < end ? f->hold_from_ns : end;

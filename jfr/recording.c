@@ -126,12 +126,9 @@ static int report_chunk(struct recording *r, const struct chunk *c)
 {
 	struct recording_report *report = r->report;
 	const struct chunk_header *h = &c->header;
-	int64_t end = h->start_ns;
 	int err = 0;
 
-	if (h->duration_ns <= INT64_MAX && end <= INT64_MAX - (int64_t)h->duration_ns)
-		end += (int64_t)h->duration_ns;
-	widen(report, 1, h->start_ns, end);
+	widen(report, 1, h->start_ns, chunk_header_end_ns(h));
 	report->n_unknown += c->n_unknown;
 	for (size_t i = 0; i < 2; i++) {
 		report->counts[i] += c->counts[i];
@@ -154,6 +151,8 @@ static int visit_chunk(struct recording *r, struct chunk *c, uint64_t to)
 		drop_older(r);
 	c->older[0] = r->older[0];
 	c->older[1] = r->older[1];
+	names_doubt(c->older[0]);
+	names_doubt(c->older[1]);
 	err = v->begin ? v->begin(v->ctx, c) : 0;
 	if (!err) {
 		err = r->is_glance ? 0 : chunk_walk(c, r->types, CHUNK_HEADER_LEN, to);

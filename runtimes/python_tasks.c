@@ -249,8 +249,9 @@ static int add_task(struct reading *r, uint64_t addr)
 		t.via = (uint8_t)r->via;
 		t.call = call_of(r, &t);
 		if (r->out->has_timers)
-			t.timer = python_timer_of(r->heap, addr, &r->chain, r->functions,
-						  &r->out->places[t.first_place]);
+			t.timer =
+				python_timer_of(r->heap, addr, &r->chain, r->functions,
+						t.n_places ? &r->out->places[t.first_place] : NULL);
 	}
 	if (r->n_name_bytes < MAX_NAME_BYTES)
 		t.name = python_task_name(r->heap, r->head.name);

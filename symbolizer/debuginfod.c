@@ -14,8 +14,8 @@
 #define DEBUGINFOD_LIBRARY "libdebuginfod.so.1"
 #define PATIENCE_S 10 /* without anything that comes; DEBUGINFOD_TIMEOUT is another */
 #define MAX_PATIENCE_S 3600
-#define SILENCE_S 2	  /* then people are told what they wait for */
-#define MIN_PROGRESS 4096 /* bytes; before they come, the library counts its rounds instead */
+#define SILENCE_S 2	   /* then people are told what they wait for */
+#define MIN_PROGRESS 65536 /* bytes; before they come, the library counts its rounds instead */
 
 static struct {
 	bool is_tried, is_loaded;

@@ -333,8 +333,10 @@ UNWIND_GLOBAL __u64 python_await_task(__u64 n)
 		n++;
 		next = python_await_unwrap(&s->process, next);
 		if (python_thing_of(next) != PYTHON_THING_COROUTINE) {
-			if (python_thing_of(next) == PYTHON_THING_GENERATOR)
-				s->awaits.is_unsure = 1; /* it may have yielded by itself */
+			/* It may have yielded by itself; or there is one in another. */
+			if (python_thing_of(next) == PYTHON_THING_GENERATOR ||
+			    python_thing_of(next) == PYTHON_THING_WRAPPER)
+				s->awaits.is_unsure = 1;
 			return n;
 		}
 	}

@@ -42,7 +42,7 @@ def build(work, way):
         subprocess.run([compiler, "-O2", "-shared", "-fPIC", *library_flags, "-o", library, source + "_lib.c"], check=True)
     subprocess.run([compiler, "-O2", "-g", "-D_GNU_SOURCE", *flags, "-o", program, source + ".c",
                     *([library, "-Wl,-rpath," + work] if kind == "linked" else []), "-ldl", "-lpthread"], check=True)
-    return [program, "1.5"] + ([library] if kind == "loaded" else [])
+    return [program, "1.5" if "while" in way else "30"] + ([library] if kind == "loaded" else [])
 
 
 def verdict(event):
@@ -59,7 +59,7 @@ def verdict(event):
 
 def measure(work, way):
     path = os.path.join(work, "weft.json")
-    command, record = build(work, way), [WEFT, "record", "-q", "-F", "499", "-o", path]
+    command, record = build(work, way), [WEFT, "record", "-q", "-F", "997", "-o", path]
     counts = Counter()
     if "while" in way:
         subprocess.run([*record, "--", *command], stdout=subprocess.DEVNULL, check=True)
@@ -67,7 +67,7 @@ def measure(work, way):
         with subprocess.Popen(command, stdout=subprocess.PIPE) as program:
             program.stdout.readline()
             try:
-                subprocess.run([*record, "-p", str(program.pid)], check=True)
+                subprocess.run([*record, "-d", "1.5", "-p", str(program.pid)], check=True)
             finally:
                 program.kill()
     with open(path) as f:
