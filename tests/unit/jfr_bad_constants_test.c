@@ -222,6 +222,78 @@ static void chunks_out_of_order_keep_their_times(void **state)
 	free(b.data);
 }
 
+/* A method of the last chunk but two, whose class only the first one has. */
+static void what_names_were_made_of_may_be_gone(void **state)
+{
+	struct world_reading got = { 0 };
+	struct jfr_bytes b = { 0 };
+
+	(void)state;
+	for (int i = 0; i < 6; i++) {
+		struct jfr_chunk c = jfr_chunk_begin(&b, i);
+
+		world_metadata(&c);
+		if (i == 0)
+			world_checkpoint(&c, 7, "p/A");
+		if (i == 2) {
+			pool(&c, T_METHOD, 1, "\x63\x07\x0e\0\0", 5);
+			pool(&c, T_STACK, 1, "\x63\0\x01\x63\x2a\x07\x01", 7);
+		}
+		put_samples(&c, 99);
+		jfr_chunk_end(&c);
+	}
+	world_read(&got, b.data, b.len);
+	assert_int_equal(got.n, 6 * N_GOOD);
+	assert_string_equal(got.items[2 * N_GOOD].method, "p.A.method7:42");
+	for (size_t i = 3 * N_GOOD; i < got.n; i++)
+		assert_null(strstr(got.items[i].method, "p.A"));
+	world_reading_deinit(&got);
+	free(b.data);
+}
+
+/* Frames whose methods and types are stacks. */
+static struct jfr_types types_in_a_circle(void)
+{
+	struct jfr_types t = { 0 };
+
+	types_begin(&t);
+	world_primitives(&t);
+	add_class(&t, T_STACK, "jdk.types.StackTrace", NULL);
+	add_field(&t, "truncated", T_BOOLEAN, 0);
+	add_field(&t, "frames", T_FRAME, FIELD_ARRAY);
+	add_class(&t, T_FRAME, "jdk.types.StackFrame", NULL);
+	add_field(&t, "method", T_STACK, FIELD_CONSTANT);
+	add_field(&t, "lineNumber", T_INT, 0);
+	add_field(&t, "bytecodeIndex", T_INT, 0);
+	add_field(&t, "type", T_STACK, FIELD_CONSTANT);
+	add_simple_class(&t, T_STATE, "jdk.types.ThreadState");
+	add_field(&t, "name", T_STRING, 0);
+	add_class(&t, T_THREAD, "java.lang.Thread", NULL);
+	add_field(&t, "javaName", T_STRING, 0);
+	world_events(&t);
+	types_end(&t);
+	return t;
+}
+
+static void methods_that_are_stacks_do_no_harm(void **state)
+{
+	struct jfr_types t = types_in_a_circle();
+	struct world_reading got = { 0 };
+	struct jfr_bytes b = { 0 };
+	struct jfr_chunk c = jfr_chunk_begin(&b, 0);
+
+	(void)state;
+	put_metadata(&c, &t);
+	pool(&c, T_STACK, 2, "\x07\0\x02\x08\x2a\x07\x08\x08\x2a\x07\x08\x08\0\0", 14);
+	put_samples(&c, 7);
+	jfr_chunk_end(&c);
+	world_read(&got, b.data, b.len);
+	assert_int_equal(got.n, N_GOOD);
+	world_reading_deinit(&got);
+	free(b.data);
+	types_free(&t);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -229,6 +301,8 @@ int main(void)
 		cmocka_unit_test(names_of_one_jvm_are_not_anothers),
 		cmocka_unit_test(ids_that_two_jvms_share_are_each_ones_own),
 		cmocka_unit_test(chunks_out_of_order_keep_their_times),
+		cmocka_unit_test(what_names_were_made_of_may_be_gone),
+		cmocka_unit_test(methods_that_are_stacks_do_no_harm),
 	};
 
 	cmocka_set_message_output(CM_OUTPUT_TAP);
