@@ -29,16 +29,10 @@ static int export_holding(void *ctx, const struct export_job *job, struct export
 	if (holds_again && job->hold_from_ns != NOT_HELD)
 		n_again = 0;
 	out = fopen("out/.new", "w");
-	for (size_t i = 0; i < n_again + n_told; i++) {
-		uint64_t at =
-			i < n_again ? job->held->at[i] : job->from + (i - n_again) * TOY_EVENT;
-		uint8_t bytes[TOY_EVENT];
-
-		if (pread(job->fd, bytes, sizeof(bytes), (off_t)(job->at + at)) != TOY_EVENT)
-			abort();
-		fwrite(bytes, 1, sizeof(bytes), out);
-		result->n_events++;
-	}
+	for (size_t i = 0; i < n_again; i++)
+		copy_event(job, job->held->at[i], out, result);
+	for (size_t i = 0; i < n_told; i++)
+		copy_event(job, job->from + i * TOY_EVENT, out, result);
 	fclose(out);
 	for (size_t i = n_again; i < job->held->n; i++)
 		if (held_add(&result->held, job->held->at[i]))

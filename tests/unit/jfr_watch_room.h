@@ -49,6 +49,17 @@ static inline int remove_dir(void **state)
 	return system(command) || chdir("/");
 }
 
+static inline void copy_event(const struct export_job *job, uint64_t at, FILE *out,
+			      struct export_result *result)
+{
+	uint8_t bytes[TOY_EVENT];
+
+	if (pread(job->fd, bytes, sizeof(bytes), (off_t)(job->at + at)) != TOY_EVENT)
+		abort();
+	fwrite(bytes, 1, sizeof(bytes), out);
+	result->n_events++;
+}
+
 static inline int export_toys(void *ctx, const struct export_job *job, struct export_result *result)
 {
 	char path[256];
@@ -61,14 +72,8 @@ static inline int export_toys(void *ctx, const struct export_job *job, struct ex
 	if (piece_len && to - job->from > piece_len)
 		to = job->from + piece_len;
 	out = fopen("out/.new", "w");
-	for (uint64_t at = job->from; at + TOY_EVENT <= to; at += TOY_EVENT) {
-		uint8_t bytes[TOY_EVENT];
-
-		if (pread(job->fd, bytes, sizeof(bytes), (off_t)(job->at + at)) != TOY_EVENT)
-			abort();
-		fwrite(bytes, 1, sizeof(bytes), out);
-		result->n_events++;
-	}
+	for (uint64_t at = job->from; at + TOY_EVENT <= to; at += TOY_EVENT)
+		copy_event(job, at, out, result);
 	fclose(out);
 	snprintf(path, sizeof(path), "out/%s", job->name);
 	rename("out/.new", path);
