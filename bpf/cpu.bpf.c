@@ -48,6 +48,9 @@ static __always_inline int tick(struct bpf_perf_event_data *ctx, struct scratch 
 		return TICK_FILTERED;
 	if (is_kernel_only && is_user_mode)
 		return TICK_FILTERED;
+	s->kernel.ip = is_user_mode ? 0 : PT_REGS_PC(&ctx->regs);
+	s->kernel.sp = PT_REGS_SP(&ctx->regs);
+	s->kernel.bp = PT_REGS_FP(&ctx->regs);
 	s->is_entering = is_worth_period && !is_user_mode && PT_REGS_IS_ENTERING(&ctx->regs);
 	return sample_take(ctx, is_user_mode ? &ctx->regs : NULL, sample_weight(ctx, length),
 			   is_worth_period ? WIRE_CYCLES : WIRE_CPU, s);

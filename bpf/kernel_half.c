@@ -14,6 +14,7 @@
 
 #include "bpf/cpus.h"
 #include "bpf/kernel_features.h"
+#include "bpf/orc_find.h"
 #include "bpf/sampler.h"
 #include "bpf/shared.h"
 #include "bpf/live.h"
@@ -176,6 +177,16 @@ int kernel_half_open(struct kernel_half *k, const struct options *opt, const str
 	if (opt->stats)
 		k->stats_fd = bpf_enable_stats(BPF_STATS_RUN_TIME);
 	return 0;
+}
+
+void kernel_half_show_orc(struct kernel_half *k, const struct kallsyms *symbols)
+{
+	struct orc_tables tables;
+	uint32_t zero = 0;
+
+	orc_find(symbols, &tables);
+	if (bpf_map_update_elem(bpf_map__fd(k->skel->maps.orc_places), &zero, &tables, BPF_ANY))
+		log_debug("cannot tell the kernel half of ORC: %s", strerror(errno));
 }
 
 int kernel_half_start(struct kernel_half *k, const struct options *opt)

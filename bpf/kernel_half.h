@@ -35,6 +35,10 @@ bool kernel_half_has_pids(void);
 struct cpus;
 /* Loads everything; nothing ticks yet. Logs what is missing. -EPERM, -ENOTSUP, ... */
 int kernel_half_open(struct kernel_half *k, const struct options *opt, const struct cpus *cpus);
+/* Where the kernel's ORC tables are, so that kernel stacks can be walked without its help. Before
+ * the start. */
+struct kallsyms;
+void kernel_half_show_orc(struct kernel_half *k, const struct kallsyms *symbols);
 /* Ticks begin. */
 int kernel_half_start(struct kernel_half *k, const struct options *opt);
 /* Ticks end; those under way have ended when this returns. */

@@ -43,6 +43,19 @@ struct task_struct {
 	struct thread_struct thread;
 };
 
+/* arch/x86/include/asm/orc_types.h: one row of how the kernel's own code is unwound. */
+struct orc_entry {
+	short sp_offset, bp_offset;
+	unsigned int sp_reg : 4;
+	unsigned int bp_reg : 4;
+	unsigned int type : 3;
+	unsigned int signal : 1; /* from 6.3 on */
+};
+
+struct orc_entry___before_6_4 {
+	unsigned int end : 1;
+};
+
 struct task_struct___before_5_14 {
 	volatile long state;
 };

@@ -167,6 +167,8 @@ static int open_with(struct live *l, const struct options *opt)
 		follower_begin_targets(l->follower, l->kernel.sampler->is_of_known);
 	/* A target that is released now runs at once; nothing may keep its first events waiting. */
 	kernel_symbols_wait(&l->kernel_symbols);
+	if (l->kernel_symbols.symbols)
+		kernel_half_show_orc(&l->kernel, l->kernel_symbols.symbols);
 	err = kernel_half_start(&l->kernel, opt);
 	l->start_ns = clock_ns(CLOCK_MONOTONIC);
 	return err;

@@ -17,6 +17,7 @@
 #include "bpf/kernel_types.h"
 #include "bpf/shared.h"
 #include "unwinders/arch.h"
+#include "unwinders/orc.h"
 #include "unwinders/python_await.h"
 #include "unwinders/python_identity.h"
 #include "unwinders/python_task.h"
@@ -26,6 +27,7 @@
 #define MAX_FRAMES (MAX_KERNEL_FRAMES + MAX_USER_FRAMES)
 #define STACK_WINDOW 1024 /* bytes of user stack read at a time: some ten frames */
 #define N_CACHED_RULES 512
+#define RULES_A_PLACE 4
 
 #define SETTING __weak const volatile
 
@@ -48,9 +50,9 @@ SETTING bool has_cgroup_ancestors =
 SETTING bool has_task_pt_regs = false; /* the kernel has bpf_task_pt_regs (5.15) */
 
 /* A rule looked up before, found by the low bits of the pc. Valid as long as the process's vector
-   is: a file's rules never change. Saves a binary search over cold memory for most frames. Two
-   stand side by side in one place, the newer one first, as the pcs of one stack that share a place
-   would drive each other out at every sample. */
+   is: a file's rules never change. Saves a binary search over cold memory for most frames. Some
+   stand side by side in one place, which is what memory is fetched by, the newest one first, as the
+   pcs of one stack that share a place would drive each other out at every sample. */
 struct cached_rule {
 	__u64 key; /* pc and generation of the vector, mixed */
 	__u64 rule;
@@ -85,6 +87,7 @@ struct scratch {
 	struct wire_sample sample;
 	struct wire_frame frames[MAX_FRAMES]; /* follow the sample on the wire too */
 	struct pt_regs user_regs;
+	struct orc_walk kernel; /* ip 0: where the kernel was interrupted is not known */
 	__u64 kernel_stack[MAX_KERNEL_FRAMES];
 	struct cached_rule rules[N_CACHED_RULES];
 };
@@ -117,6 +120,30 @@ struct {
 	__uint(key_size, 4);
 	__uint(value_size, 8);
 } table_words __weak SEC(".maps");
+
+/* Rules of the kernel's own code, for all CPUs: its place in the text in the high half, struct
+   orc_tables. Two stand side by side in one place, the newer one first. Ticks read and write, each
+   word at once. */
+#define N_ORC_RULES 2048
+
+struct orc_rules {
+	__u64 rules[2];
+};
+
+struct {
+	__uint(type, BPF_MAP_TYPE_ARRAY);
+	__uint(max_entries, N_ORC_RULES);
+	__type(key, __u32);
+	__type(value, struct orc_rules);
+} orc_rules __weak SEC(".maps");
+
+/* User space writes before the first tick. */
+struct {
+	__uint(type, BPF_MAP_TYPE_ARRAY);
+	__uint(max_entries, 1);
+	__type(key, __u32);
+	__type(value, struct orc_tables);
+} orc_places __weak SEC(".maps");
 
 /* Processes whose mappings the kernel half knows, by pid. User space writes; a fork copies. */
 struct {

@@ -9,6 +9,7 @@
 #include "bpf/python_stack.bpf.h"
 #include "bpf/maps.bpf.h"
 #include "bpf/build_ids.bpf.h"
+#include "bpf/kernel_stack.bpf.h"
 #include "bpf/snapshot.bpf.h"
 #include "unwinders/unwind.bpf.h"
 
@@ -82,25 +83,6 @@ static __always_inline bool sample_set_regs(struct scratch *s, const struct pt_r
 	s->u.valid_regs = ALL_REGS;
 	s->u.is_exact = 1;
 	return PT_REGS_IS_USER(regs);
-}
-
-static __always_inline __u32 sample_kernel_frames(void *ctx, struct scratch *s)
-{
-	long len = bpf_get_stack(ctx, s->kernel_stack, sizeof(s->kernel_stack), 0);
-	__u32 n = len > 0 ? len / sizeof(__u64) : 0;
-
-	for (__u32 i = 0; i < MAX_KERNEL_FRAMES; i++) {
-		struct wire_frame *frame = &s->frames[i];
-
-		if (i >= n)
-			break;
-		frame->addr = s->kernel_stack[i];
-		frame->extra = 0;
-		frame->kind = WIRE_FRAME_KERNEL;
-		frame->flags = i ? 0 : WIRE_FRAME_EXACT;
-		frame->pad = 0;
-	}
-	return n > MAX_KERNEL_FRAMES ? MAX_KERNEL_FRAMES : n;
 }
 
 /* Inside execve the memory may be new while the registers are old: then there is no stack to show.
@@ -198,7 +180,7 @@ static __always_inline int sample_stack(void *ctx, const struct pt_regs *interru
 			return TICK_UNSUPPORTED;
 	} else {
 		if (!is_user_only)
-			sample->n_kernel = sample_kernel_frames(ctx, s);
+			sample->n_kernel = kernel_stack(ctx, s);
 		has_user = image.has_mm && !s->is_entering && !sample_saved_regs(&s->user_regs) &&
 			   sample_set_regs(s, &s->user_regs);
 		if (has_user && !PT_REGS_IS_64BIT(&s->user_regs))

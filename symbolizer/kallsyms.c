@@ -17,6 +17,21 @@
 /* Modules and BPF programs say where they begin only; nobody writes a longer function. */
 #define MAX_FUNCTION (1 << 20)
 
+/* What is asked for by name: bpf/orc_find.c. */
+static const char *const landmarks[] = {
+	"_stext",
+	"_etext",
+	"__start_orc_unwind_ip",
+	"__stop_orc_unwind_ip",
+	"__start_orc_unwind",
+	"__stop_orc_unwind",
+	"return_to_handler",
+	"arch_rethook_trampoline",
+	"__kretprobe_trampoline",
+	"kretprobe_trampoline",
+};
+#define N_LANDMARKS (sizeof(landmarks) / sizeof(*landmarks))
+
 struct symbol {
 	uint64_t addr;
 	uint32_t name;	 /* offset in the arena */
@@ -31,6 +46,7 @@ struct kallsyms {
 	size_t len, arena_cap;
 	uint32_t modules[MAX_MODULES]; /* names, offsets in the arena */
 	size_t n_modules;
+	uint64_t landmarks[N_LANDMARKS];
 	bool has_address; /* not every address is hidden as 0 */
 };
 
@@ -81,6 +97,19 @@ static int add_symbol(struct kallsyms *k, const struct symbol *s)
 	return 0;
 }
 
+/* The kernel proper's own; what is in a module has a tab behind it. */
+static void note_landmark(struct kallsyms *k, const char *name, uint64_t addr)
+{
+	size_t len = strcspn(name, " \t\n");
+
+	if (name[len] == '\t')
+		return;
+	for (size_t i = 0; i < N_LANDMARKS; i++)
+		if (*name == *landmarks[i] && strlen(landmarks[i]) == len &&
+		    !strncmp(name, landmarks[i], len))
+			k->landmarks[i] = addr;
+}
+
 /* "ffffffff81000000 T name\t[module]"; what is no function or no such line is passed over. */
 static int read_line(struct kallsyms *k, const char *line)
 {
@@ -94,10 +123,11 @@ static int read_line(struct kallsyms *k, const char *line)
 	if (end == line || end[0] != ' ' || !end[1] || end[2] != ' ')
 		return 0;
 	type = end[1];
+	name = end + 3;
+	note_landmark(k, name, s.addr);
 	if (!strchr("TtWw", type))
 		return 0;
 	k->has_address = k->has_address || s.addr;
-	name = end + 3;
 	len = strcspn(name, " \t\n");
 	if (!len || len > MAX_NAME || !s.addr)
 		return 0;
@@ -208,6 +238,14 @@ const char *kallsyms_find(const struct kallsyms *k, uint64_t addr, const char **
 	*module = k->arena + k->modules[s->module];
 	*start = s->addr;
 	return k->arena + s->name;
+}
+
+uint64_t kallsyms_address(const struct kallsyms *k, const char *name)
+{
+	for (size_t i = 0; i < N_LANDMARKS; i++)
+		if (!strcmp(landmarks[i], name))
+			return k->landmarks[i];
+	return 0;
 }
 
 size_t kallsyms_memory(const struct kallsyms *k)

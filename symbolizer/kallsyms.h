@@ -16,6 +16,8 @@ void kallsyms_free(struct kallsyms *k);
  * address. NULL: none. */
 const char *kallsyms_find(const struct kallsyms *k, uint64_t addr, const char **module,
 			  uint64_t *start);
+/* Of one of the landmarks of kallsyms.c, functions or data. 0: it is not there, or hidden. */
+uint64_t kallsyms_address(const struct kallsyms *k, const char *name);
 size_t kallsyms_memory(const struct kallsyms *k);
 
 #endif

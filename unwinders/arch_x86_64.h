@@ -45,6 +45,9 @@
 		(regs)[12] = (pt)->r12, (regs)[13] = (pt)->r13, (regs)[14] = (pt)->r14; \
 		(regs)[15] = (pt)->r15, (regs)[REG_PC] = (pt)->rip;                     \
 	} while (0)
+#define PT_REGS_PC(pt) ((pt)->rip)
+#define PT_REGS_SP(pt) ((pt)->rsp)
+#define PT_REGS_FP(pt) ((pt)->rbp)
 #define PT_REGS_IS_USER(pt) (((pt)->cs & 3) == 3)
 #define PT_REGS_IS_64BIT(pt) ((pt)->cs == 0x33) /* __USER_CS; __USER32_CS is 0x23 */
 /* -1 unless a system call is what brought the thread into the kernel. */
@@ -59,6 +62,8 @@
 #define CPU_ENTRY_AREA 0xfffffe0000000000ULL
 /* By exec, which leaves no argument. Before, one of these was the program's name. */
 #define PT_REGS_IS_CLEARED(pt) (!(pt)->rdi && !(pt)->rsi)
+#define PT_REGS_LEN 168			  /* bytes of it */
+#define PT_REGS_CS 136			  /* where in it cs is */
 #define PT_REGS_FIRST_ARG(pt) ((pt)->rdi) /* of a system call */
 #define PT_REGS_SECOND_ARG(pt) ((pt)->rsi)
 #define SYSCALL_FUTEX 202
@@ -69,8 +74,7 @@
 	((nr) == 7 || (nr) == 23 || (nr) == 232 || (nr) == 270 || (nr) == 271 || (nr) == 281 || \
 	 (nr) == 426 || (nr) == 441)
 #define SYSCALL_EXECVEAT 322
-#define KERNEL_STACK_SIZE \
-	16384 /* THREAD_SIZE; for kernels without bpf_task_pt_regs (before 5.15) */
+#define KERNEL_STACK_SIZE 16384 /* THREAD_SIZE, but for kernels with KASAN */
 
 /* glibc's struct pthread begins at the thread pointer: blocks of 32 thread-specific values of 16
    bytes, the value in the second half. The same in 2.17 to 2.43. */

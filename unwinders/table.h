@@ -2,12 +2,13 @@
 /*
  * The compact unwind table of one file: 32-bit words, read alike by BPF and by user space.
  *
- *	header		struct table_header, TABLE_HEADER_WORDS words; offsets count from the
- *header's first word directory	n_pages + 1 words: index of the first row of each 64 KiB page of
- *virtual addresses from first_page on; the last word is n_rows rows		n_rows words,
- *ascending within a page: low 16 bits of the address, then the rule's number << 16. A row holds up
- *to the next one. Every page that has rows starts with one at offset 0, so a lookup never leaves
- *its page. rules		n_rules times two words: struct unwind_rule
+ * - header: struct table_header, TABLE_HEADER_WORDS words; offsets count from its first word.
+ * - directory: n_pages + 1 words, the index of the first row of each 64 KiB page of virtual
+ *   addresses from first_page on; the last word is n_rows.
+ * - rows: n_rows words, ascending within a page; the low 16 bits of the address, then the rule's
+ *   number << 16. A row holds up to the next one. Every page that has rows starts with one at
+ *   offset 0, so a lookup never leaves its page.
+ * - rules: n_rules times two words, struct unwind_rule.
  *
  * Rule 0 is always "no unwind data here". Code before the first or behind the last page has none.
  * Addresses are ELF virtual addresses.

@@ -124,21 +124,20 @@ static __always_inline int native_find(struct unwind *u, __u64 pc, __u64 *rule)
 {
 	/* An odd factor spreads the generation over the bits that a pc does not use. */
 	__u64 key = pc ^ u->generation * 0x9e3779b97f4a7c15ULL;
-	__u32 slot = (pc >> 3 ^ pc >> 12) & (N_CACHED_RULES / 2 - 1);
-	struct cached_rule *cached = &scratch_of(u)->rules[2 * slot];
+	__u32 slot = (pc >> 3 ^ pc >> 12) & (N_CACHED_RULES / RULES_A_PLACE - 1);
+	struct cached_rule *cached = &scratch_of(u)->rules[RULES_A_PLACE * slot];
 	int end;
 
-	if (cached[0].key == key) {
-		*rule = cached[0].rule;
-		return 0;
-	}
-	if (cached[1].key == key) {
-		*rule = cached[1].rule;
-		return 0;
+	for (int i = 0; i < RULES_A_PLACE; i++) {
+		if (cached[i].key == key) {
+			*rule = cached[i].rule;
+			return 0;
+		}
 	}
 	end = native_lookup(u, pc, rule);
 	if (!end) {
-		cached[1] = cached[0];
+		for (int i = RULES_A_PLACE - 1; i > 0; i--)
+			cached[i] = cached[i - 1];
 		cached[0].key = key;
 		cached[0].rule = *rule;
 	}

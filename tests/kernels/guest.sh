@@ -220,8 +220,18 @@ gone() {
 	gone_by memfd
 }
 
-scenes=$(sed -nE 's/.*scenes=([a-z,]+).*/\1/p' /proc/cmdline | tr , ' ')
-for scene in ${scenes:-doctor native targets children events capabilities python gone}; do
+# A kernel without ORC walks its stacks itself.
+kernel_stack() {
+	/test/kernel_stack /test/kernel_stack.bpf.o 10 >out 2>err
+	status=$?
+	same=$(sed -n 's/^same //p' out)
+	sed 's/^/# /' out
+	[ $status = 77 ] || { [ "${same:-0}" -ge 100 ] && grep -q '^other 0 ' out; }
+	claim "kernel stacks of our own walk are the kernel's: ${same:-none} compared" $?
+}
+
+scenes=$(sed -nE 's/.*scenes=([a-z_,]+).*/\1/p' /proc/cmdline | tr , ' ')
+for scene in ${scenes:-doctor native kernel_stack targets children events capabilities python gone}; do
 	$scene
 done
 exit $failed

@@ -60,7 +60,8 @@ done
 cc=${CC:-cc}
 $cc -O2 -fno-asynchronous-unwind-tables -fno-unwind-tables -c -o "$work/bare.o" $here/programs/bare.c
 $cc -O2 -g -fomit-frame-pointer -Wall -D_GNU_SOURCE -o "$root/test/stacks" $here/programs/stacks.c "$work/bare.o"
-printf '%s\n' "$root"/bin/{busybox,setcap,weft} "$root/test/stacks" | libraries_of | add_files
+cp "${BUILD:-build}"/tests/live/kernel_stack{,.bpf.o} "$root/test"
+printf '%s\n' "$root"/bin/{busybox,setcap,weft} "$root"/test/{stacks,kernel_stack} | libraries_of | add_files
 for i in 0 1 2 3; do
 	$cc -O1 -static -D_GNU_SOURCE -Wl,--build-id=0x"$(printf "a$i%.0s" $(seq 20))" -o "$root/test/gone$i" \
 		tests/live/gone.c

@@ -3,5 +3,5 @@
 .PHONY: kernels
 kernels:
 	$(Q).ci/deps.sh kernels
-	$(Q)$(MAKE) --no-print-directory $(O)/weft
+	$(Q)$(MAKE) --no-print-directory $(O)/weft $(O)/tests/live/kernel_stack $(O)/tests/live/kernel_stack.bpf.o
 	$(Q)BUILD=$(O) KERNELS="$(KERNELS)" tests/kernels/kernels.sh

@@ -150,9 +150,32 @@ static void survives_mutation(void **state)
 	}
 }
 
+static void landmarks_have_addresses_also_where_they_are_data(void **state)
+{
+	static const char marked[] = "ffffffff81000000 T _text\n"
+				     "ffffffff81000000 T _stext\n"
+				     "ffffffff82000000 T _etext\n"
+				     "ffffffff83000000 R __start_orc_unwind_ip\n"
+				     "ffffffff83000800 r __stop_orc_unwind_ip_more\n"
+				     "ffffffffc0000000 t return_to_handler\t[evil]\n";
+	SCOPED(kallsyms_free) struct kallsyms *k = NULL;
+	int err;
+
+	(void)state;
+	k = load(marked, sizeof(marked) - 1, &err);
+	assert_non_null(k);
+	assert_int_equal(kallsyms_address(k, "_stext"), 0xffffffff81000000);
+	assert_int_equal(kallsyms_address(k, "_etext"), 0xffffffff82000000);
+	assert_int_equal(kallsyms_address(k, "__start_orc_unwind_ip"), 0xffffffff83000000);
+	assert_int_equal(kallsyms_address(k, "__stop_orc_unwind_ip"), 0);
+	assert_int_equal(kallsyms_address(k, "return_to_handler"), 0);
+	assert_int_equal(kallsyms_address(k, "_text"), 0); /* nobody asks for it */
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(landmarks_have_addresses_also_where_they_are_data),
 		cmocka_unit_test(names_come_with_their_module),
 		cmocka_unit_test(hidden_addresses_are_a_lack_of_permission),
 		cmocka_unit_test(the_running_kernel_is_read_in_little_memory),

@@ -1,0 +1,57 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+/* Walks each kernel stack that it meets twice, by our own walk and by the kernel's, and counts. */
+#include "bpf/maps.bpf.h"
+#include "bpf/kernel_stack.bpf.h"
+
+char LICENSE[] SEC("license") = "Dual BSD/GPL";
+
+__u64 n_same, n_other, n_left, n_ours_ns, n_kernels_ns;
+__u64 other_ip; /* where the kernel was when they differed last */
+
+/* Are both stacks the same? Ours has n frames. */
+UNWIND_GLOBAL __u32 stacks_are_same(__u32 n)
+{
+	struct scratch *s = scratch_get();
+
+	for (__u32 i = 0; s && i < MAX_KERNEL_FRAMES; i++) {
+		if (i >= n)
+			break;
+		if (s->frames[i].addr != s->kernel_stack[i])
+			return false;
+	}
+	return s != NULL;
+}
+
+static __always_inline void compare(struct bpf_perf_event_data *ctx, struct scratch *s)
+{
+	__u64 ip = s->kernel.ip, began = bpf_ktime_get_ns(), between;
+	__u32 n = kernel_walk();
+	long len;
+
+	between = bpf_ktime_get_ns();
+	len = bpf_get_stack(ctx, s->kernel_stack, sizeof(s->kernel_stack), 0);
+	__sync_fetch_and_add(&n_ours_ns, between - began);
+	__sync_fetch_and_add(&n_kernels_ns, bpf_ktime_get_ns() - between);
+	if (!n) {
+		__sync_fetch_and_add(&n_left, 1);
+	} else if (len == n * sizeof(__u64) && stacks_are_same(n)) {
+		__sync_fetch_and_add(&n_same, 1);
+	} else {
+		__sync_fetch_and_add(&n_other, 1);
+		other_ip = ip;
+	}
+}
+
+SEC("perf_event")
+int compare_stacks(struct bpf_perf_event_data *ctx)
+{
+	struct scratch *s = scratch_get();
+
+	if (!s || PT_REGS_IS_USER(&ctx->regs) || !bpf_get_current_pid_tgid())
+		return 0;
+	s->kernel.ip = PT_REGS_PC(&ctx->regs);
+	s->kernel.sp = PT_REGS_SP(&ctx->regs);
+	s->kernel.bp = PT_REGS_FP(&ctx->regs);
+	compare(ctx, s);
+	return 0;
+}

@@ -1,0 +1,140 @@
+// SPDX-License-Identifier: Apache-2.0
+/*
+ * kernel_stack OBJECT SECONDS: compares on all CPUs for that long what kernel_stack.bpf.c says,
+ * while it keeps the kernel busy. Prints "same N", "other N" (and where), "left N", and the mean
+ * times in ns. 77: there is no BPF or no ORC here.
+ */
+#include <bpf/bpf.h>
+#include <bpf/libbpf.h>
+#include <fcntl.h>
+#include <linux/perf_event.h>
+#include <signal.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "bpf/orc_find.h"
+#include "symbolizer/kallsyms.h"
+
+#define PERIOD_NS 400000
+
+/* In the order of kernel_stack.bpf.c's .bss. */
+enum { SAME, OTHER, LEFT, OURS_NS, KERNELS_NS, OTHER_IP, N_VALUES };
+
+static void call_files(void)
+{
+	char path[] = "/tmp/weft-kernel-stack.XXXXXX", text[5000] = "";
+	int fd = mkstemp(path);
+	struct stat st;
+
+	for (;;) {
+		if (pwrite(fd, text, sizeof(text), 0) < 0 || pread(fd, text, sizeof(text), 0) < 0)
+			_exit(1);
+		stat(path, &st);
+		close(open("/proc/self/maps", O_RDONLY | O_CLOEXEC));
+		unlink(path);
+	}
+}
+
+static void call_memory_and_sockets(void)
+{
+	int ends[2];
+	char text[300] = "";
+
+	if (socketpair(AF_UNIX, SOCK_STREAM, 0, ends))
+		_exit(1);
+	for (;;) {
+		char *page = mmap(NULL, 1 << 16, PROT_READ | PROT_WRITE,
+				  MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+
+		for (int i = 0; i < 16; i++)
+			page[i << 12] = 1;
+		munmap(page, 1 << 16);
+		if (write(ends[0], text, sizeof(text)) < 0 || read(ends[1], text, sizeof(text)) < 0)
+			_exit(1);
+		waitpid(fork() ?: (_exit(0), 0), NULL, 0);
+	}
+}
+
+static pid_t start(void (*work)(void))
+{
+	pid_t pid = fork();
+
+	if (pid == 0)
+		work();
+	return pid;
+}
+
+static int attach(struct bpf_program *program)
+{
+	struct perf_event_attr attr = {
+		.type = PERF_TYPE_SOFTWARE,
+		.size = sizeof(attr),
+		.config = PERF_COUNT_SW_CPU_CLOCK,
+		.sample_period = PERIOD_NS,
+	};
+
+	for (int cpu = 0; cpu < libbpf_num_possible_cpus(); cpu++) {
+		int fd = (int)syscall(SYS_perf_event_open, &attr, -1, cpu, -1, 0);
+
+		if (fd >= 0 && !bpf_program__attach_perf_event(program, fd))
+			return -1;
+	}
+	return 0;
+}
+
+static bool tell_places(struct bpf_object *object)
+{
+	int err, fd = bpf_object__find_map_fd_by_name(object, "orc_places");
+	struct kallsyms *symbols = kallsyms_load(NULL, &err);
+	struct orc_tables tables = { 0 };
+	uint32_t zero = 0;
+
+	if (symbols)
+		orc_find(symbols, &tables);
+	kallsyms_free(symbols);
+	return tables.n && !bpf_map_update_elem(fd, &zero, &tables, BPF_ANY);
+}
+
+static void print(struct bpf_object *object)
+{
+	uint64_t v[N_VALUES] = { 0 }, n;
+	struct bpf_map *map;
+	uint32_t zero = 0;
+
+	bpf_object__for_each_map(map, object) if (strstr(bpf_map__name(map), ".bss"))
+		bpf_map_lookup_elem(bpf_map__fd(map), &zero, v);
+	n = v[SAME] + v[OTHER] + v[LEFT];
+	printf("same %ju\nother %ju %#jx\nleft %ju\n", (uintmax_t)v[SAME], (uintmax_t)v[OTHER],
+	       (uintmax_t)v[OTHER_IP], (uintmax_t)v[LEFT]);
+	printf("ours_ns %ju\nkernels_ns %ju\n", (uintmax_t)(v[OURS_NS] / (n | !n)),
+	       (uintmax_t)(v[KERNELS_NS] / (n | !n)));
+}
+
+int main(int argc, char **argv)
+{
+	struct bpf_object *object = argc == 3 ? bpf_object__open_file(argv[1], NULL) : NULL;
+	pid_t busy[2];
+
+	if (!object || bpf_object__load(object) || !tell_places(object))
+		return 77;
+	for (int i = 0; i < 2; i++)
+		busy[i] = start(i ? call_files : call_memory_and_sockets);
+	if (attach(bpf_object__find_program_by_name(object, "compare_stacks")))
+		return 77;
+	sleep((unsigned)atoi(argv[2]));
+	print(object);
+	for (int i = 0; i < 2; i++) {
+		kill(busy[i], SIGKILL);
+		waitpid(busy[i], NULL, 0);
+	}
+	bpf_object__close(object);
+	return 0;
+}

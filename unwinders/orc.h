@@ -1,0 +1,64 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * What a walk of the kernel's own stack by its ORC tables needs (Documentation/arch/x86/
+ * orc-unwinder.rst): where they are, one rule, and where a walk is. User space fills in where they
+ * are, the kernel half walks.
+ */
+#ifndef UNWINDERS_ORC_H
+#define UNWINDERS_ORC_H
+
+#include <linux/types.h>
+
+#define ORC_TRAPS 4
+
+/* All zeros: nothing is known. */
+struct orc_tables {
+	__u64 text, text_end; /* the kernel proper, which the tables are of: no module, no BPF */
+	__u64 addresses;      /* n ints: from each to the address where its entry begins to hold */
+	__u64 entries;	      /* n times struct orc_entry, in the same order: ascending */
+	/* Return addresses that tracers put in the place of those that were there; 0: none. */
+	__u64 traps[ORC_TRAPS];
+	__u32 n;
+	__u32 pad;
+};
+
+/* As the kernel has it in the entry's bits, whose places differ: CO-RE finds them. */
+struct orc_raw {
+	__s32 sp_off, bp_off;
+	__u32 sp_reg, bp_reg; /* enum orc_reg */
+	__u32 kind;	      /* enum orc_kind */
+};
+
+/* Of those that the kernel numbers, what nearly all of its code has. */
+enum orc_reg {
+	ORC_REG_NONE = 0,
+	ORC_REG_CFA = 1, /* prev_sp */
+	ORC_REG_BP = 4,
+	ORC_REG_SP = 5,
+};
+
+enum orc_kind {
+	ORC_UNKNOWN, /* no entry, or one that is left to the kernel */
+	ORC_CALL,    /* called: the return address is below the CFA */
+	ORC_REGS,    /* where it was entered: a struct pt_regs is at the CFA */
+	ORC_END,     /* nobody called: where a thread began */
+};
+
+/*
+ * A rule as it is kept, in one word that is written at once, as all CPUs share them: bit 31 is set
+ * in each, then bp_off / 8 and sp_off / 8 (13 bits each, signed), where the caller's rbp is (2
+ * bits: as it was, below the CFA, at rbp), whether the CFA counts from rbp, and the kind (2 bits).
+ */
+#define ORC_KNOWN 0x80000000U
+#define ORC_OFFSET_BITS 13
+#define ORC_OFFSET_MASK ((1U << ORC_OFFSET_BITS) - 1)
+enum orc_bp { ORC_BP_SAME, ORC_BP_AT_CFA, ORC_BP_AT_BP };
+
+struct orc_walk {
+	__u64 ip, sp, bp;
+	__u64 stack_end;  /* frames lie between sp and there */
+	__u32 is_exact;	  /* ip is where the kernel was interrupted, not a return address */
+	__u32 n_searched; /* entries that had to be looked for in the tables */
+};
+
+#endif
