@@ -34,7 +34,7 @@ static __always_inline int read_kernel_stack(const struct orc_walk *w, __u64 add
 	return 0;
 }
 
-static __always_inline const struct orc_tables *orc_tables(void)
+static __always_inline struct orc_tables *orc_tables(void)
 {
 	__u32 zero = 0;
 
@@ -91,7 +91,7 @@ static __always_inline __u32 orc_kind_of(const struct orc_entry *entry)
 	return type == 0 ? ORC_CALL : type == 1 ? ORC_REGS : ORC_UNKNOWN;
 }
 
-static __always_inline int orc_read_entry(const struct orc_tables *t, __u32 i, struct orc_raw *out)
+static __always_inline int orc_read_entry(struct orc_tables *t, __u32 i, struct orc_raw *out)
 {
 	const struct orc_entry *entry = (const void *)t->entries;
 	const __u64 len = bpf_core_type_size(struct orc_entry);
@@ -114,6 +114,8 @@ static __always_inline int orc_read_entry(const struct orc_tables *t, __u32 i, s
 #include "unwinders/orc.bpf.h"
 
 #define KERNEL_FRAMES_PER_CALL 4
+#define ORC_FIRST_CHECKED 64
+#define ORC_CHECKED_OF 64
 
 static __always_inline void kernel_frame(struct wire_frame *frame, __u64 ip, bool is_exact)
 {
@@ -127,7 +129,7 @@ static __always_inline void kernel_frame(struct wire_frame *frame, __u64 ip, boo
 /* Some frames, beginning with number `first`: as unwind_frames(). */
 UNWIND_GLOBAL __u64 kernel_frames(__u64 first)
 {
-	const struct orc_tables *t = orc_tables();
+	struct orc_tables *t = orc_tables();
 	struct scratch *s = scratch_get();
 
 	if (!s || !t)
@@ -150,11 +152,13 @@ UNWIND_GLOBAL __u64 kernel_frames(__u64 first)
 /* How many there are by our own walk; 0: it could not be done. */
 UNWIND_GLOBAL __u32 kernel_walk(void)
 {
-	const struct orc_tables *t = orc_tables();
+	struct orc_tables *t = orc_tables();
 	struct scratch *s = scratch_get();
 	__u64 end = 0, n = 0;
 
 	if (!s || !t || !t->n || !orc_is_text(t, s->kernel.ip))
+		return 0;
+	if (!t->reg_sp && !orc_learn())
 		return 0;
 	s->kernel.is_exact = 1;
 	s->kernel.n_searched = 0;
@@ -182,16 +186,45 @@ UNWIND_GLOBAL __u32 kernel_take(__u32 n)
 	return n > MAX_KERNEL_FRAMES ? MAX_KERNEL_FRAMES : n;
 }
 
+/* Are they the n frames that we found? */
+UNWIND_GLOBAL __u32 kernel_is_same(__u32 n)
+{
+	struct scratch *s = scratch_get();
+
+	for (__u32 i = 0; s && i < MAX_KERNEL_FRAMES; i++) {
+		if (i >= n)
+			break;
+		if (s->frames[i].addr != s->kernel_stack[i])
+			return 0;
+	}
+	return s != NULL;
+}
+
+/* The next kernel may have tables that look the same and mean something else: the first walks, and
+   a few of all others, are held against the kernel's own, and one that differs is the last. */
+static __always_inline bool kernel_is_checked(void)
+{
+	struct orc_tables *t = orc_tables();
+	__u32 n = t ? t->n_walks++ : 0;
+
+	return n < ORC_FIRST_CHECKED || n % ORC_CHECKED_OF == 0;
+}
+
 /* Fills the first frames; how many. */
 static __always_inline __u32 kernel_stack(void *ctx, struct scratch *s)
 {
 	__u32 n = kernel_walk();
+	struct orc_tables *t;
 	long len;
 
-	if (n)
+	if (n && !kernel_is_checked())
 		return n;
 	len = bpf_get_stack(ctx, s->kernel_stack, sizeof(s->kernel_stack), 0);
-	return len > 0 ? kernel_take(len / sizeof(__u64)) : 0;
+	if (len <= 0)
+		return 0;
+	if (n && (len != n * sizeof(__u64) || !kernel_is_same(n)) && (t = orc_tables()))
+		t->n = 0;
+	return kernel_take(len / sizeof(__u64));
 }
 
 #endif

@@ -35,6 +35,7 @@ void orc_find(const struct kallsyms *k, struct orc_tables *out)
 		.text_end = kallsyms_address(k, "_etext"),
 		.addresses = kallsyms_address(k, "__start_orc_unwind_ip"),
 		.entries = kallsyms_address(k, "__start_orc_unwind"),
+		.called = kallsyms_address(k, "do_syscall_64"),
 	};
 	uint64_t addresses_end = kallsyms_address(k, "__stop_orc_unwind_ip");
 

@@ -25,6 +25,7 @@ static const char *const landmarks[] = {
 	"__stop_orc_unwind_ip",
 	"__start_orc_unwind",
 	"__stop_orc_unwind",
+	"do_syscall_64",
 	"return_to_handler",
 	"arch_rethook_trampoline",
 	"__kretprobe_trampoline",

@@ -10,8 +10,8 @@
  *	UNWIND_GLOBAL		how a function with scalar arguments is declared
  *	int read_kernel(__u64 addr, void *buf, __u32 len)	0, or negative when unreadable
  *	int read_kernel_stack(const struct orc_walk *w, __u64 addr, __u64 *word)	the same
- *	const struct orc_tables *orc_tables(void)		or NULL
- *	int orc_read_entry(const struct orc_tables *t, __u32 i, struct orc_raw *out)
+ *	struct orc_tables *orc_tables(void)			or NULL
+ *	int orc_read_entry(struct orc_tables *t, __u32 i, struct orc_raw *out)
  *	__u32 orc_kept(__u32 place)	the rule kept for this place in the text; 0: none
  *	void orc_keep(__u32 place, __u32 rule)
  */
@@ -36,15 +36,15 @@ static __always_inline __s64 orc_unpack_offset(__u32 bits)
 	return (__s64)((__s32)(bits << (32 - ORC_OFFSET_BITS)) >> (32 - ORC_OFFSET_BITS)) * 8;
 }
 
-static __always_inline __u32 orc_pack(const struct orc_raw *raw)
+static __always_inline __u32 orc_pack(const struct orc_tables *t, const struct orc_raw *raw)
 {
-	__u32 bp = raw->bp_reg == ORC_REG_CFA  ? ORC_BP_AT_CFA
+	__u32 bp = raw->bp_reg == t->reg_cfa   ? ORC_BP_AT_CFA
 		   : raw->bp_reg == ORC_REG_BP ? ORC_BP_AT_BP
 					       : ORC_BP_SAME;
 
 	if (raw->kind == ORC_END)
 		return ORC_KNOWN | ORC_END;
-	if ((raw->sp_reg != ORC_REG_SP && raw->sp_reg != ORC_REG_BP) ||
+	if ((raw->sp_reg != t->reg_sp && raw->sp_reg != ORC_REG_BP) ||
 	    (bp == ORC_BP_SAME && raw->bp_reg != ORC_REG_NONE) || raw->sp_off & 7 ||
 	    raw->bp_off & 7)
 		return ORC_KNOWN | ORC_UNKNOWN;
@@ -54,7 +54,7 @@ static __always_inline __u32 orc_pack(const struct orc_raw *raw)
 }
 
 /* Where entry i begins to hold; 0: it cannot be read. */
-static __always_inline __u64 orc_address(const struct orc_tables *t, __u32 i)
+static __always_inline __u64 orc_address(struct orc_tables *t, __u32 i)
 {
 	__u64 at = t->addresses + 4ULL * i;
 	__s32 distance;
@@ -62,17 +62,12 @@ static __always_inline __u64 orc_address(const struct orc_tables *t, __u32 i)
 	return read_kernel(at, &distance, sizeof(distance)) ? 0 : at + (__s64)distance;
 }
 
-/* The rule at this place of the text, from the tables. */
-UNWIND_GLOBAL __u32 orc_search(__u32 place)
+/* The entry that holds at this place of the text. 0, or negative. */
+static __always_inline int orc_find_entry(struct orc_tables *t, __u32 place, struct orc_raw *raw)
 {
-	const struct orc_tables *t = orc_tables();
-	__u32 first = 0, n = t ? t->n : 0;
-	struct orc_raw raw;
-	__u64 ip;
+	__u64 ip = t->text + place;
+	__u32 first = 0, n = t->n;
 
-	if (!t)
-		return ORC_KNOWN | ORC_UNKNOWN;
-	ip = t->text + place;
 	for (int i = 0; i < ORC_SEARCH_STEPS && n > 1; i++) {
 		__u32 half = n / 2;
 
@@ -80,12 +75,46 @@ UNWIND_GLOBAL __u32 orc_search(__u32 place)
 			first += half;
 		n -= half;
 	}
-	if (n != 1 || orc_address(t, first) - t->text > place || orc_read_entry(t, first, &raw))
-		return ORC_KNOWN | ORC_UNKNOWN;
-	return orc_pack(&raw);
+	if (n != 1 || orc_address(t, first) - t->text > place)
+		return -1;
+	return orc_read_entry(t, first, raw);
 }
 
-static __always_inline __u32 orc_rule(struct orc_walk *w, const struct orc_tables *t)
+/* The rule at this place of the text, from the tables. */
+UNWIND_GLOBAL __u32 orc_search(__u32 place)
+{
+	struct orc_tables *t = orc_tables();
+	struct orc_raw raw;
+
+	if (!t || orc_find_entry(t, place, &raw))
+		return ORC_KNOWN | ORC_UNKNOWN;
+	return orc_pack(t, &raw);
+}
+
+/*
+ * How are registers numbered? Where a function begins, its return address is what the stack pointer
+ * points at. Tables that say something else there are not used.
+ */
+UNWIND_GLOBAL __u32 orc_learn(void)
+{
+	struct orc_tables *t = orc_tables();
+	struct orc_raw raw;
+
+	if (!t)
+		return 0;
+	if (t->called - t->text >= t->text_end - t->text ||
+	    orc_find_entry(t, (__u32)(t->called - t->text), &raw) || raw.kind != ORC_CALL ||
+	    raw.sp_off != 8 || raw.bp_reg != ORC_REG_NONE ||
+	    (raw.sp_reg != ORC_REG_SP_OLD && raw.sp_reg != ORC_REG_SP_NEW)) {
+		t->n = 0;
+		return 0;
+	}
+	t->reg_cfa = raw.sp_reg == ORC_REG_SP_OLD ? ORC_REG_CFA_OLD : ORC_REG_CFA_NEW;
+	t->reg_sp = raw.sp_reg;
+	return 1;
+}
+
+static __always_inline __u32 orc_rule(struct orc_walk *w, struct orc_tables *t)
 {
 	__u32 place = (__u32)(w->ip - t->text) - !w->is_exact, rule = orc_kept(place);
 
@@ -99,7 +128,7 @@ static __always_inline __u32 orc_rule(struct orc_walk *w, const struct orc_table
 }
 
 /* Can a return address be what it says? */
-static __always_inline int orc_is_text(const struct orc_tables *t, __u64 ip)
+static __always_inline int orc_is_text(struct orc_tables *t, __u64 ip)
 {
 	for (int i = 0; i < ORC_TRAPS; i++)
 		if (ip == t->traps[i])
@@ -123,7 +152,7 @@ static __always_inline int orc_is_entry(__u64 regs)
 }
 
 /* Moves w from the frame it is at to its caller. */
-static __always_inline int orc_step(struct orc_walk *w, const struct orc_tables *t)
+static __always_inline int orc_step(struct orc_walk *w, struct orc_tables *t)
 {
 	__u32 rule = orc_rule(w, t), bp = rule >> 3 & 3;
 	__u64 cfa = (rule & 4 ? w->bp : w->sp) + orc_unpack_offset(rule >> 5), ip, saved = w->bp;

@@ -18,24 +18,28 @@ struct orc_tables {
 	__u64 entries;	      /* n times struct orc_entry, in the same order: ascending */
 	/* Return addresses that tracers put in the place of those that were there; 0: none. */
 	__u64 traps[ORC_TRAPS];
-	__u32 n;
-	__u32 pad;
+	__u64 called; /* a function's first byte: how it is unwound says how registers are numbered
+		       */
+	__u32 n;      /* 0: not to be used */
+	__u32 reg_sp, reg_cfa; /* what the numbers of orc_learn() are; 0: not known yet */
+	__u32 n_walks;	       /* some of them are checked */
 };
 
 /* As the kernel has it in the entry's bits, whose places differ: CO-RE finds them. */
 struct orc_raw {
 	__s32 sp_off, bp_off;
-	__u32 sp_reg, bp_reg; /* enum orc_reg */
+	__u32 sp_reg, bp_reg; /* as the kernel numbers them */
 	__u32 kind;	      /* enum orc_kind */
 };
 
-/* Of those that the kernel numbers, what nearly all of its code has. */
-enum orc_reg {
-	ORC_REG_NONE = 0,
-	ORC_REG_CFA = 1, /* prev_sp */
-	ORC_REG_BP = 4,
-	ORC_REG_SP = 5,
-};
+/* Registers that nearly all of the kernel's code counts from. Their numbers are the kernel's own
+   affair: SP is 5 and the CFA (prev_sp) 1 from 4.14 on, 3 and 8 in 7.2. */
+#define ORC_REG_NONE 0
+#define ORC_REG_BP 4
+#define ORC_REG_SP_OLD 5
+#define ORC_REG_CFA_OLD 1
+#define ORC_REG_SP_NEW 3
+#define ORC_REG_CFA_NEW 8
 
 enum orc_kind {
 	ORC_UNKNOWN, /* no entry, or one that is left to the kernel */

@@ -8,20 +8,6 @@ char LICENSE[] SEC("license") = "Dual BSD/GPL";
 __u64 n_same, n_other, n_left, n_ours_ns, n_kernels_ns;
 __u64 other_ip; /* where the kernel was when they differed last */
 
-/* Are both stacks the same? Ours has n frames. */
-UNWIND_GLOBAL __u32 stacks_are_same(__u32 n)
-{
-	struct scratch *s = scratch_get();
-
-	for (__u32 i = 0; s && i < MAX_KERNEL_FRAMES; i++) {
-		if (i >= n)
-			break;
-		if (s->frames[i].addr != s->kernel_stack[i])
-			return false;
-	}
-	return s != NULL;
-}
-
 static __always_inline void compare(struct bpf_perf_event_data *ctx, struct scratch *s)
 {
 	__u64 ip = s->kernel.ip, began = bpf_ktime_get_ns(), between;
@@ -34,7 +20,7 @@ static __always_inline void compare(struct bpf_perf_event_data *ctx, struct scra
 	__sync_fetch_and_add(&n_kernels_ns, bpf_ktime_get_ns() - between);
 	if (!n) {
 		__sync_fetch_and_add(&n_left, 1);
-	} else if (len == n * sizeof(__u64) && stacks_are_same(n)) {
+	} else if (len == n * sizeof(__u64) && kernel_is_same(n)) {
 		__sync_fetch_and_add(&n_same, 1);
 	} else {
 		__sync_fetch_and_add(&n_other, 1);
@@ -42,16 +28,48 @@ static __always_inline void compare(struct bpf_perf_event_data *ctx, struct scra
 	}
 }
 
-SEC("perf_event")
-int compare_stacks(struct bpf_perf_event_data *ctx)
+/* Where the kernel was interrupted, if it was. */
+static __always_inline struct scratch *begin(struct bpf_perf_event_data *ctx)
 {
 	struct scratch *s = scratch_get();
 
 	if (!s || PT_REGS_IS_USER(&ctx->regs) || !bpf_get_current_pid_tgid())
-		return 0;
+		return NULL;
 	s->kernel.ip = PT_REGS_PC(&ctx->regs);
 	s->kernel.sp = PT_REGS_SP(&ctx->regs);
 	s->kernel.bp = PT_REGS_FP(&ctx->regs);
-	compare(ctx, s);
+	return s;
+}
+
+SEC("perf_event")
+int compare_walks(struct bpf_perf_event_data *ctx)
+{
+	struct scratch *s = begin(ctx);
+
+	if (s)
+		compare(ctx, s);
+	return 0;
+}
+
+/* The same of what samples get, where tables may lie: nothing is left out once they are not used.
+ */
+SEC("perf_event")
+int compare_stacks(struct bpf_perf_event_data *ctx)
+{
+	struct scratch *s = begin(ctx);
+	struct orc_tables *t = orc_tables();
+	__u32 n;
+	long len;
+
+	if (!s || !t)
+		return 0;
+	n = kernel_stack(ctx, s);
+	len = bpf_get_stack(ctx, s->kernel_stack, sizeof(s->kernel_stack), 0);
+	if (len == n * sizeof(__u64) && kernel_is_same(n))
+		__sync_fetch_and_add(&n_same, 1);
+	else
+		__sync_fetch_and_add(&n_other, 1);
+	if (!t->n)
+		__sync_fetch_and_add(&n_left, 1);
 	return 0;
 }

@@ -49,7 +49,7 @@ static int read_kernel_stack(const struct orc_walk *w, __u64 addr, __u64 *word)
 	return read_kernel(addr, word, sizeof(*word));
 }
 
-static const struct orc_tables *orc_tables(void)
+static struct orc_tables *orc_tables(void)
 {
 	return &kernel.tables;
 }
@@ -87,7 +87,10 @@ static struct orc_walk setup_at(uint64_t ip)
 		.addresses = TABLE,
 		.entries = TABLE + 0x1000,
 		.traps = { TEXT + 0x480 },
+		.called = TEXT + 0x500,
 		.n = N_ENTRIES,
+		.reg_sp = ORC_REG_SP_OLD,
+		.reg_cfa = ORC_REG_CFA_OLD,
 	};
 	for (int i = 0; i < N_ENTRIES; i++)
 		kernel.addresses[i] = (int32_t)(int64_t)(TEXT + 0x100ULL * i - (TABLE + 4ULL * i));
@@ -104,7 +107,7 @@ static void a_called_function_returns_above_the_return_address(void **state)
 
 	(void)state;
 	kernel.entries[1] =
-		(struct orc_raw){ .sp_off = 24, .sp_reg = ORC_REG_SP, .kind = ORC_CALL };
+		(struct orc_raw){ .sp_off = 24, .sp_reg = ORC_REG_SP_OLD, .kind = ORC_CALL };
 	kernel.stack[2] = TEXT + 0x205;
 	assert_int_equal(orc_step(&w, &kernel.tables), ORC_GOES_ON);
 	assert_int_equal(w.ip, TEXT + 0x205);
@@ -120,8 +123,8 @@ static void a_saved_rbp_is_the_callers(void **state)
 	(void)state;
 	kernel.entries[1] = (struct orc_raw){ .sp_off = 24,
 					      .bp_off = -16,
-					      .sp_reg = ORC_REG_SP,
-					      .bp_reg = ORC_REG_CFA,
+					      .sp_reg = ORC_REG_SP_OLD,
+					      .bp_reg = ORC_REG_CFA_OLD,
 					      .kind = ORC_CALL };
 	kernel.entries[2] = (struct orc_raw){ .sp_off = 16,
 					      .bp_off = 8,
@@ -156,13 +159,14 @@ static void offsets_come_back_as_they_were(void **state)
 	static const int offsets[] = { 0, 8, -8, 16, 4096, -4096, 32760, -32768 };
 
 	(void)state;
+	setup_at(TEXT);
 	for (size_t i = 0; i < sizeof(offsets) / sizeof(*offsets); i++) {
 		struct orc_raw raw = { .sp_off = offsets[i],
 				       .bp_off = -offsets[i] == 32768 ? 8 : -offsets[i],
-				       .sp_reg = ORC_REG_SP,
-				       .bp_reg = ORC_REG_CFA,
+				       .sp_reg = ORC_REG_SP_OLD,
+				       .bp_reg = ORC_REG_CFA_OLD,
 				       .kind = ORC_CALL };
-		__u32 rule = orc_pack(&raw);
+		__u32 rule = orc_pack(&kernel.tables, &raw);
 
 		assert_int_equal(rule & 3, ORC_CALL);
 		assert_int_equal(orc_unpack_offset(rule >> 5), raw.sp_off);
@@ -175,7 +179,8 @@ static void user_mode_is_the_end_and_the_kernel_is_not(void **state)
 	struct orc_walk w = setup_at(TEXT + 0x150);
 
 	(void)state;
-	kernel.entries[1] = (struct orc_raw){ .sp_off = 8, .sp_reg = ORC_REG_SP, .kind = ORC_REGS };
+	kernel.entries[1] =
+		(struct orc_raw){ .sp_off = 8, .sp_reg = ORC_REG_SP_OLD, .kind = ORC_REGS };
 	kernel.stack[1 + PT_REGS_CS / 8] = 0x33;
 	assert_int_equal(orc_step(&w, &kernel.tables), ORC_DONE);
 	kernel.stack[1 + PT_REGS_CS / 8] = 0x10; /* an interrupt struck the kernel */
@@ -190,18 +195,18 @@ static void what_is_out_of_the_ordinary_is_left_to_the_kernel(void **state)
 	} cases[] = {
 		{ { .sp_off = 8, .sp_reg = 9, .kind = ORC_CALL },
 		  TEXT + 0x205 }, /* another stack */
-		{ { .sp_off = 8, .sp_reg = ORC_REG_SP, .bp_reg = 8, .kind = ORC_CALL },
+		{ { .sp_off = 8, .sp_reg = ORC_REG_SP_OLD, .bp_reg = 8, .kind = ORC_CALL },
 		  TEXT + 0x205 },
-		{ { .sp_off = 12, .sp_reg = ORC_REG_SP, .kind = ORC_CALL }, TEXT + 0x205 },
-		{ { .sp_off = 0, .sp_reg = ORC_REG_SP, .kind = ORC_CALL }, TEXT + 0x205 },
-		{ { .sp_off = -8, .sp_reg = ORC_REG_SP, .kind = ORC_CALL }, TEXT + 0x205 },
-		{ { .sp_off = 4096, .sp_reg = ORC_REG_SP, .kind = ORC_CALL }, TEXT + 0x205 },
+		{ { .sp_off = 12, .sp_reg = ORC_REG_SP_OLD, .kind = ORC_CALL }, TEXT + 0x205 },
+		{ { .sp_off = 0, .sp_reg = ORC_REG_SP_OLD, .kind = ORC_CALL }, TEXT + 0x205 },
+		{ { .sp_off = -8, .sp_reg = ORC_REG_SP_OLD, .kind = ORC_CALL }, TEXT + 0x205 },
+		{ { .sp_off = 4096, .sp_reg = ORC_REG_SP_OLD, .kind = ORC_CALL }, TEXT + 0x205 },
 		{ { .sp_off = 8, .sp_reg = ORC_REG_BP, .kind = ORC_CALL }, TEXT + 0x205 },
-		{ { .sp_off = 8, .sp_reg = ORC_REG_SP, .kind = ORC_CALL }, 0xffffffffc0000100 },
-		{ { .sp_off = 8, .sp_reg = ORC_REG_SP, .kind = ORC_CALL }, TEXT + 0x1000 },
-		{ { .sp_off = 8, .sp_reg = ORC_REG_SP, .kind = ORC_CALL },
+		{ { .sp_off = 8, .sp_reg = ORC_REG_SP_OLD, .kind = ORC_CALL }, 0xffffffffc0000100 },
+		{ { .sp_off = 8, .sp_reg = ORC_REG_SP_OLD, .kind = ORC_CALL }, TEXT + 0x1000 },
+		{ { .sp_off = 8, .sp_reg = ORC_REG_SP_OLD, .kind = ORC_CALL },
 		  TEXT + 0x480 }, /* a trap */
-		{ { .sp_off = 8, .sp_reg = ORC_REG_SP, .kind = ORC_CALL }, TEXT },
+		{ { .sp_off = 8, .sp_reg = ORC_REG_SP_OLD, .kind = ORC_CALL }, TEXT },
 		{ { .kind = ORC_UNKNOWN }, TEXT + 0x205 },
 	};
 
@@ -225,13 +230,43 @@ static void every_entry_is_found_where_it_holds(void **state)
 	(void)w;
 	for (uint32_t i = 0; i < N_ENTRIES; i++) {
 		kernel.entries[i] = (struct orc_raw){ .sp_off = 8 * (int)i,
-						      .sp_reg = ORC_REG_SP,
+						      .sp_reg = ORC_REG_SP_OLD,
 						      .kind = ORC_CALL };
 		assert_int_equal(orc_unpack_offset(orc_search(0x100 * i) >> 5), 8 * i);
 		assert_int_equal(orc_unpack_offset(orc_search(0x100 * i + 0xff) >> 5), 8 * i);
 	}
 	kernel.addresses[0] += 16; /* nothing says how the first bytes are unwound */
 	assert_int_equal(orc_search(8), ORC_KNOWN | ORC_UNKNOWN);
+}
+
+static void a_functions_first_byte_says_how_registers_are_numbered(void **state)
+{
+	static const struct {
+		struct orc_raw entry;
+		uint32_t reg_sp, reg_cfa, n;
+	} cases[] = {
+		{ { .sp_off = 8, .sp_reg = 5, .kind = ORC_CALL }, 5, 1, N_ENTRIES },
+		{ { .sp_off = 8, .sp_reg = 3, .kind = ORC_CALL }, 3, 8, N_ENTRIES },
+		{ { .sp_off = 8, .sp_reg = 4, .kind = ORC_CALL }, 0, 0, 0 },
+		{ { .sp_off = 16, .sp_reg = 5, .kind = ORC_CALL }, 0, 0, 0 },
+		{ { .sp_off = 8, .sp_reg = 5, .bp_reg = 1, .kind = ORC_CALL }, 0, 0, 0 },
+		{ { .sp_off = 8, .sp_reg = 5, .kind = ORC_REGS }, 0, 0, 0 },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
+		setup_at(TEXT);
+		kernel.tables.reg_sp = kernel.tables.reg_cfa = 0;
+		kernel.entries[5] = cases[i].entry;
+		assert_int_equal(orc_learn(), cases[i].n != 0);
+		assert_int_equal(kernel.tables.n, cases[i].n);
+		assert_int_equal(kernel.tables.reg_sp, cases[i].reg_sp);
+		assert_int_equal(kernel.tables.reg_cfa, cases[i].reg_cfa);
+	}
+	setup_at(TEXT);
+	kernel.tables.called = 0; /* no such symbol */
+	assert_int_equal(orc_learn(), 0);
+	assert_int_equal(kernel.tables.n, 0);
 }
 
 static void a_rule_is_searched_once_and_not_too_often_in_one_walk(void **state)
@@ -261,6 +296,7 @@ int main(void)
 		cmocka_unit_test(user_mode_is_the_end_and_the_kernel_is_not),
 		cmocka_unit_test(what_is_out_of_the_ordinary_is_left_to_the_kernel),
 		cmocka_unit_test(every_entry_is_found_where_it_holds),
+		cmocka_unit_test(a_functions_first_byte_says_how_registers_are_numbered),
 		cmocka_unit_test(a_rule_is_searched_once_and_not_too_often_in_one_walk),
 	};
 
