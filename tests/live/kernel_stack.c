@@ -100,8 +100,11 @@ static bool tell_places(struct bpf_object *object, bool is_lie)
 	if (symbols)
 		orc_find(symbols, &tables);
 	kallsyms_free(symbols);
-	if (is_lie)
+	if (is_lie) {
 		tables.entries += 6;
+		tables.reg_sp = ORC_REG_SP_OLD; /* or they would be found out at once */
+		tables.reg_cfa = ORC_REG_CFA_OLD;
+	}
 	return tables.n && !bpf_map_update_elem(fd, &zero, &tables, BPF_ANY);
 }
 
