@@ -9,6 +9,7 @@
 
 #include "core/options.h"
 #include "core/profile.h"
+#include "core/text.h"
 #include "exporter/names.h"
 
 enum match { FOCUS = 1, IGNORE = 2 };
@@ -78,6 +79,14 @@ void filter_free(struct filter *f)
 	free(f);
 }
 
+/* As --by names them, all tasks that asyncio named are one. */
+static bool is_value(const char *key, const char *value, const char *wanted)
+{
+	if (!strcmp(key, "task") && !strcmp(wanted, "Task-*") && text_is_numbered(value, "Task-"))
+		return true;
+	return !strcmp(value, wanted);
+}
+
 /* wanted: "key=value". */
 static bool has_label(const struct profile *p, const struct label *labels, size_t n,
 		      const char *wanted)
@@ -92,7 +101,8 @@ static bool has_label(const struct profile *p, const struct label *labels, size_
 		if (strlen(key) != key_len || memcmp(key, wanted, key_len))
 			continue;
 		snprintf(number, sizeof(number), "%" PRId64, labels[i].num);
-		if (!strcmp(labels[i].str ? profile_get_string(p, labels[i].str) : number, value))
+		if (is_value(key, labels[i].str ? profile_get_string(p, labels[i].str) : number,
+			     value))
 			return true;
 	}
 	return false;

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "cmd/selection.h"
 #include "core/intern.h"
 #include "core/profile.h"
 #include "exporter/names.h"
@@ -14,6 +15,8 @@ struct frames {
 	uint32_t *ids; /* name ids of all locations, one location after the other */
 	size_t *first; /* first[location] is where its ids begin; first[location + 1] their end */
 	size_t longest;
+	uint32_t
+		no_frame; /* what is shown for a stack of which --only leaves nothing; 0: nothing */
 };
 
 static size_t count_ids(const struct profile *p)
@@ -25,13 +28,14 @@ static size_t count_ids(const struct profile *p)
 	return n;
 }
 
-static int name_locations(struct frames *f)
+static int name_locations(struct frames *f, enum frame_kind only)
 {
 	const struct profile *p = f->profile;
 	size_t n = 0;
 
 	for (uint32_t i = 1; i <= profile_n_locations(p); i++) {
-		size_t n_frames = location_n_frames(p, i);
+		struct location l = profile_get_location(p, i);
+		size_t n_frames = selection_keeps_frame(&l, only) ? location_n_frames(p, i) : 0;
 
 		f->first[i] = n;
 		for (size_t j = 0; j < n_frames; j++) {
@@ -56,7 +60,7 @@ static size_t n_names(const struct frames *f, uint32_t location)
 
 static size_t find_longest(const struct frames *f)
 {
-	size_t longest = 0;
+	size_t longest = 1;
 
 	for (uint32_t i = 1; i <= profile_n_stacks(f->profile); i++) {
 		size_t n, len = 0;
@@ -70,7 +74,18 @@ static size_t find_longest(const struct frames *f)
 	return longest;
 }
 
-struct frames *frames_new(const struct profile *p)
+static int name_nothing(struct frames *f, const char *only)
+{
+	char text[32];
+
+	if (!only)
+		return 0;
+	selection_no_frame(only, text);
+	f->no_frame = intern_add(f->names, text, strlen(text));
+	return f->no_frame ? 0 : -1;
+}
+
+struct frames *frames_new(const struct profile *p, const char *only)
 {
 	struct frames *f = calloc(1, sizeof(*f));
 
@@ -80,7 +95,8 @@ struct frames *frames_new(const struct profile *p)
 	f->names = intern_new();
 	f->ids = calloc(count_ids(p) + 1, sizeof(*f->ids));
 	f->first = calloc((size_t)profile_n_locations(p) + 2, sizeof(*f->first));
-	if (!f->names || !f->ids || !f->first || name_locations(f) < 0) {
+	if (!f->names || !f->ids || !f->first || name_locations(f, selection_kind(only)) < 0 ||
+	    name_nothing(f, only) < 0) {
 		frames_free(f);
 		return NULL;
 	}
@@ -127,5 +143,7 @@ size_t frames_of_stack(const struct frames *f, uint32_t stack, uint32_t *out)
 		       more * sizeof(*out));
 		len += more;
 	}
+	if (!len && f->no_frame)
+		out[len++] = f->no_frame;
 	return len;
 }

@@ -6,6 +6,7 @@
 
 #include "cmd/accounting.h"
 #include "cmd/filter.h"
+#include "cmd/label_keys.h"
 #include "cmd/output.h"
 #include "cmd/selection.h"
 #include "cmd/sources.h"
@@ -129,9 +130,16 @@ static int report_run(const struct options *opt)
 	struct profile *p;
 	int status, loaded;
 
+	if (opt->only && !selection_kind(opt->only)) {
+		log_error("--only %s: not a language weft knows (python, java, go, native, "
+			  "kernel, jit)",
+			  opt->only);
+		return EXIT_USAGE;
+	}
 	p = sources_load(opt->files.items[0], opt, &loaded);
 	if (!p)
 		return loaded;
+	label_keys_check(p, opt);
 	if (opt->by)
 		selection_by_label(p, opt->by);
 	status = converts ? convert(p, opt) : print_report(p, opt);
@@ -162,13 +170,19 @@ const struct verb verb_report = {
 		"--output the profile, or what the filter keeps of it, is written in the format of "
 		"FILE's extension instead.\n\n"
 		"With --by every stack begins with what a label says: one tree for each asyncio "
-		"task, span, thread or process. The share of each is above the top table.",
+		"task, span, thread or process. The share of each is above the top table.\n\n"
+		"With --only python the stacks are those that Python's own tools show: what a "
+		"function costs in the interpreter, in libraries and in the kernel is its own. "
+		"--focus and --ignore still look at whole stacks.",
 	.examples =
 		"the ten functions that cost most\nweft report -n 10 weft.pb.gz\n"
 		"who calls malloc, and from where\nweft report --callers '^malloc$' weft.pb.gz\n"
 		"one process of a recording of the whole machine\nweft report --label pid=4711 "
 		"weft.pb.gz\n"
 		"a flame graph\nweft report weft.pb.gz -o weft.html\n"
+		"which Python functions cost most, with all that they call in C\nweft report "
+		"--only "
+		"python weft.pb.gz\n"
 		"a flame graph of each asyncio task\nweft report weft.pb.gz --by task -o "
 		"tasks.html\n",
 	.words = "FILE",

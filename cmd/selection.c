@@ -8,25 +8,108 @@
 #include <string.h>
 
 #include "cmd/filter.h"
+#include "core/options.h"
 #include "core/profile.h"
 #include "core/scoped.h"
 #include "core/text.h"
 
+/* A location that only says something; a mark would be a fault. */
+static uint32_t saying(struct profile *p, const char *text)
+{
+	const struct location location = { .kind = FRAME_UNKNOWN };
+	const struct function function = { .name = profile_string(p, text) };
+	const struct line line = { .function = profile_function(p, &function) };
+
+	return profile_location(p, &location, &line, 1);
+}
+
+enum frame_kind selection_kind(const char *only)
+{
+	static const struct {
+		const char *name;
+		enum frame_kind kind;
+	} languages[] = {
+		{ "python", FRAME_PYTHON }, { "java", FRAME_JAVA },	{ "go", FRAME_GO },
+		{ "native", FRAME_NATIVE }, { "kernel", FRAME_KERNEL }, { "jit", FRAME_JIT },
+	};
+
+	for (size_t i = 0; only && i < sizeof(languages) / sizeof(*languages); i++)
+		if (!strcmp(languages[i].name, only))
+			return languages[i].kind;
+	return FRAME_UNKNOWN;
+}
+
+bool selection_keeps_frame(const struct location *l, enum frame_kind only)
+{
+	bool says = l->kind == FRAME_MARK ||
+		    (l->kind == FRAME_UNKNOWN && !l->address && !l->mapping && l->lines);
+
+	return !only || says || l->kind == only;
+}
+
+const char *selection_no_frame(const char *only, char *text)
+{
+	snprintf(text, 32, "[no %s]", only);
+	return text;
+}
+
+struct keeping {
+	struct profile *p;
+	const struct filter *filter;
+	const char *only;
+	bool is_short; /* of memory */
+};
+
+/* What is left of a stack, in which there is room for one more location. */
+static size_t keep_frames(const struct keeping *k, const uint32_t *stack, size_t n, uint32_t *left)
+{
+	size_t n_left = 0;
+	char text[32];
+
+	for (size_t i = 0; i < n; i++) {
+		struct location l = profile_get_location(k->p, stack[i]);
+
+		if (selection_keeps_frame(&l, selection_kind(k->only)))
+			left[n_left++] = stack[i];
+	}
+	if (!n_left)
+		left[n_left++] = saying(k->p, selection_no_frame(k->only, text));
+	return n_left;
+}
+
 static bool keeps(void *ctx, struct sample *s)
 {
-	return filter_keeps(ctx, s);
+	struct keeping *k = ctx;
+	size_t n;
+	const uint32_t *stack = profile_get_stack(k->p, s->stack, &n);
+	SCOPED(free) uint32_t *left = NULL;
+
+	if (!filter_keeps(k->filter, s))
+		return false;
+	if (!k->only)
+		return true;
+	left = calloc(n + 1, sizeof(*left));
+	if (!left) {
+		k->is_short = true;
+		return true;
+	}
+	n = keep_frames(k, stack, n, left);
+	s->stack = profile_stack(k->p, left, n);
+	return true;
 }
 
 int selection_keep(struct profile *p, const struct options *opt)
 {
 	struct filter *f = filter_new(p, opt);
 
+	struct keeping k = { .p = p, .filter = f, .only = opt->only };
+
 	if (!f)
 		return -ENOMEM;
-	if (filter_is_active(f))
-		profile_restack(p, keeps, f);
+	if (filter_is_active(f) || opt->only)
+		profile_restack(p, keeps, &k);
 	filter_free(f);
-	return 0;
+	return k.is_short ? -ENOMEM : 0;
 }
 
 struct by_label {
@@ -56,10 +139,7 @@ static const char *value_of(const struct by_label *by, const struct label *l)
 /* The location of the frame; 0: no memory. */
 static uint32_t root_of(const struct by_label *by, const struct label *l)
 {
-	const struct location location = { .kind = FRAME_UNKNOWN }; /* a mark would be a fault */
 	SCOPED(free) char *text = NULL;
-	struct function function = { 0 };
-	struct line line = { 0 };
 	int len;
 
 	if (!l)
@@ -72,9 +152,7 @@ static uint32_t root_of(const struct by_label *by, const struct label *l)
 		text = NULL;
 		return 0;
 	}
-	function.name = profile_string(by->p, text);
-	line.function = profile_function(by->p, &function);
-	return profile_location(by->p, &location, &line, 1);
+	return saying(by->p, text);
 }
 
 static bool put_root(void *ctx, struct sample *s)

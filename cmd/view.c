@@ -85,7 +85,7 @@ int view_init(struct view *v, const struct profile *p, const struct options *opt
 		return err;
 	v->type = profile_get_string(p, h->sample_types[v->value].type);
 	v->unit = profile_get_string(p, h->sample_types[v->value].unit);
-	v->frames = frames_new(p);
+	v->frames = frames_new(p, opt->only);
 	v->filter = filter_new(p, opt);
 	if (!v->frames || !v->filter)
 		return -ENOMEM;

@@ -112,6 +112,10 @@ static const struct option_info table[] = {
 	{ ON_REPORT, "by", 0, 0, NULL, "KEY",
 	  "begin every stack with what this label says (task, span_id, thread, pid)", NULL,
 	  OPTION_STRING, FIELD(by) },
+	{ ON_REPORT, "only", 0, 0, NULL, "LANGUAGE",
+	  "only frames of this language (python, java, go, native, kernel, jit): what they call "
+	  "in others counts as their own",
+	  "python java go native kernel jit", OPTION_STRING, FIELD(only) },
 	{ ON_REPORT | ON_JFR, "sample-type", 0, 0, NULL, "TYPE",
 	  "which value to show, also in what -o writes: samples, cpu, ... (default: the file's "
 	  "own)",

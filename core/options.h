@@ -63,6 +63,7 @@ struct options {
 	const char *focus, *ignore; /* regexes on names of functions, source files and binaries */
 	struct string_list labels;  /* key=value */
 	const char *by;		    /* a label: each of its values is a root */
+	const char *only;	    /* a frame kind: others are left out of the stacks */
 	const char *sample_type;    /* which value to show; NULL is the profile's default */
 	unsigned int n_rows;	    /* 0 is the default */
 	bool no_pager;

@@ -77,8 +77,11 @@ run report $heap --sample-type wall -o "$work/wall.html"
 [ $status = 2 ] && says err "it has: " && [ ! -e "$work/wall.html" ]
 claim "-o with a sample type that is not there writes nothing" $?
 run report $heap --by colour --tree
-[ $status = 0 ] && grep -q '100.0%.*\[no colour\]' "$work/out"
+[ $status = 0 ] && grep -q '100.0%.*\[no colour\]' "$work/out" && says err "no sample has a label colour" && says err "there are: bytes"
 claim "samples without the label have a root of their own" $?
+run report $cpu --only go
+[ $status = 0 ] && says out "main.main" && run report $cpu --only perl && [ $status = 2 ] && says err "not a language weft knows"
+claim "--only takes languages that there are" $?
 run report $cpu -o /dev/full --format folded
 [ $status = 1 ] && says err "No space left"
 claim "a full disk is said" $?

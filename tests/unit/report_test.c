@@ -8,6 +8,7 @@
 
 #include "cmd/accounting.h"
 #include "cmd/output.h"
+#include "cmd/selection.h"
 #include "tests/unit/view_text.h"
 
 static struct profile *service(void)
@@ -170,6 +171,100 @@ static void labels_choose_samples(void **state)
 	options_deinit(&opt);
 }
 
+static int64_t kept_of(const struct profile *p, const struct options *opt)
+{
+	struct view v;
+	int64_t kept;
+
+	assert_int_equal(view_init(&v, p, opt, stdout), 0);
+	kept = v.kept;
+	view_deinit(&v);
+	return kept;
+}
+
+static void tasks_that_asyncio_named_are_chosen_together(void **state)
+{
+	struct profile *p = text_profile();
+	static const struct {
+		const char *name;
+		int64_t n;
+	} tasks[] = { { "Task-7", 1 }, { "Task-12", 2 }, { "Task-x", 4 }, { "refresher", 8 } };
+	struct options opt;
+
+	(void)state;
+	setup(&opt);
+	for (size_t i = 0; i < sizeof(tasks) / sizeof(*tasks); i++) {
+		struct label task = { .key = profile_string(p, "task"),
+				      .str = profile_string(p, tasks[i].name) };
+		int64_t values[MAX_VALUES] = { tasks[i].n, tasks[i].n };
+
+		profile_add(p, 0, profile_label_set(p, &task, 1), 0, values);
+	}
+	string_list_add(&opt.labels, "task=Task-*", 11);
+	assert_int_equal(kept_of(p, &opt), 3);
+	options_deinit(&opt);
+	profile_free(p);
+}
+
+static struct profile *python_service(void)
+{
+	struct profile *p = text_profile();
+
+	text_sample(p, "main;eval;py_run;call;py_serve;deflate", 60, 1);
+	text_sample(p, "main;eval;py_run;call+inlined;py_serve", 30, 1);
+	text_sample(p, "main;collect", 10, 1);
+	return p;
+}
+
+static void only_one_language_is_shown(void **state)
+{
+	struct profile *p = python_service();
+	struct options opt;
+
+	(void)state;
+	setup(&opt);
+	opt.only = "python";
+	assert_text(p, &opt, SHOW_TREE, NULL,
+		    "     Total Total%      Self  Self%  Name\n"
+		    "        90  90.0%         0   0.0%  py_run\n"
+		    "        90  90.0%        90  90.0%   py_serve\n"
+		    "        10  10.0%        10  10.0%  [no python]\n");
+	opt.focus = "deflate"; /* which is not shown */
+	assert_text(p, &opt, SHOW_TREE, NULL,
+		    "     Total Total%      Self  Self%  Name\n"
+		    "        60  60.0%         0   0.0%  py_run\n"
+		    "        60  60.0%        60  60.0%   py_serve\n");
+	opt.focus = NULL;
+	opt.only = NULL;
+	selection_by_label(p, "pid");
+	opt.only = "python";
+	assert_text(p, &opt, SHOW_TREE, NULL,
+		    "     Total Total%      Self  Self%  Name\n"
+		    "       100 100.0%        10  10.0%  [pid: 1]\n"
+		    "        90  90.0%         0   0.0%   py_run\n"
+		    "        90  90.0%        90  90.0%    py_serve\n");
+	profile_free(p);
+}
+
+static void only_one_language_is_written(void **state)
+{
+	struct profile *p = python_service();
+	struct options opt;
+
+	(void)state;
+	setup(&opt);
+	opt.only = "python";
+	assert_int_equal(selection_keep(p, &opt), 0);
+	assert_int_equal(profile_n_samples(p), 2);
+	opt.only = NULL;
+	assert_text(p, &opt, SHOW_TREE, NULL,
+		    "     Total Total%      Self  Self%  Name\n"
+		    "        90  90.0%         0   0.0%  py_run\n"
+		    "        90  90.0%        90  90.0%   py_serve\n"
+		    "        10  10.0%        10  10.0%  [no python]\n");
+	profile_free(p);
+}
+
 static void a_stack_deeper_than_any_call_stack_is_shown(void **state)
 {
 	enum { DEPTH = 100000 };
@@ -263,6 +358,9 @@ int main(void)
 		cmocka_unit_test(what_matches_nothing_is_said),
 		cmocka_unit_test(filters_keep_percentages_of_the_whole),
 		cmocka_unit_test(labels_choose_samples),
+		cmocka_unit_test(tasks_that_asyncio_named_are_chosen_together),
+		cmocka_unit_test(only_one_language_is_shown),
+		cmocka_unit_test(only_one_language_is_written),
 		cmocka_unit_test(a_stack_deeper_than_any_call_stack_is_shown),
 		cmocka_unit_test(accounting_sums_what_the_profile_counts),
 		cmocka_unit_test(patterns_name_the_output),

@@ -17,10 +17,11 @@ static inline uint32_t text_function(struct profile *p, const char *name, size_t
 	return profile_function(p, &f);
 }
 
-/* "work+inlined": inlined was compiled into work. */
+/* "work+inlined": inlined was compiled into work. "py_work" is a function of Python. */
 static inline uint32_t text_location(struct profile *p, const char *text, size_t len)
 {
-	struct location l = { .kind = FRAME_NATIVE };
+	bool is_python = len > 3 && !memcmp(text, "py_", 3);
+	struct location l = { .kind = is_python ? FRAME_PYTHON : FRAME_NATIVE };
 	const char *plus = memchr(text, '+', len);
 	struct line lines[2] = { 0 };
 	uint32_t hash = 0;
