@@ -141,7 +141,8 @@ const struct verb verb_dump = {
 		"tasks that it waits for: by a plain await, gather, wait, wait_for, shield or a "
 		"TaskGroup. Stacks are printed as Python does, the most recent call last. "
 		"Tasks that wait in the same place for the same thing are shown once, with -v each "
-		"by itself.\n\n"
+		"by itself. Paths are those below the folders of packages and of the standard "
+		"library, with -v whole.\n\n"
 		"The process is never stopped, only its memory is read. A suspended task does not "
 		"change meanwhile; a task that does is read again, and left out and counted when "
 		"it keeps changing. The stack of a thread that runs can be torn, and is marked so.",

@@ -31,7 +31,7 @@ bool dump_left(const struct python_dump *d, const struct python_timer *timer, do
 /* "3.11.7" */
 const char *dump_version(uint32_t version, char out[16]);
 
-/* all: every task, where many wait in the same place too. 0 or -ENOMEM. */
+/* all: every task, where many wait in the same place too, and whole paths. 0 or -ENOMEM. */
 int dump_print_text(const struct python_dump *d, pid_t pid, bool all, FILE *out);
 void dump_print_json(const struct python_dump *d, pid_t pid, FILE *out);
 

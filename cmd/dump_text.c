@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "cmd/dump.h"
+#include "cmd/python_path.h"
 #include "cmd/show.h"
 #include "core/intern.h"
 #include "core/scoped.h"
@@ -17,6 +18,7 @@ SCOPED_DEFINE(struct intern, intern_free)
 struct printing {
 	struct dump_tree tree;
 	FILE *out;
+	bool all; /* every task by itself, and whole paths */
 	bool *is_shown;
 	/* Tasks of the same place, when not all of them are shown: { parent, what it is } and how
 	   many there are of it. */
@@ -45,7 +47,7 @@ static void print_function(const struct printing *p, const struct python_place *
 	}
 	show_name(f->name, 0, p->out);
 	fputs(" (", p->out);
-	show_name(f->code.file, 0, p->out);
+	show_name(p->all ? f->code.file : python_path_short(f->code.file), 0, p->out);
 	if (place->line)
 		fprintf(p->out, ":%d", place->line);
 	fputs(")\n", p->out);
@@ -274,9 +276,12 @@ int dump_print_text(const struct python_dump *d, pid_t pid, bool all, FILE *out)
 	/* Each task may be in a group of its own. */
 	SCOPED(free)
 	uint32_t *n_alike = calloc(2 * d->tasks.n + d->tasks.waiters.n + 2, sizeof(*n_alike));
-	struct printing p = {
-		.out = out, .is_shown = is_shown, .alike = alike, .n_alike = n_alike, .group = group
-	};
+	struct printing p = { .out = out,
+			      .all = all,
+			      .is_shown = is_shown,
+			      .alike = alike,
+			      .n_alike = n_alike,
+			      .group = group };
 	int err = alike && is_shown && group && n_alike ? dump_tree_init(&p.tree, d) : -ENOMEM;
 
 	if (!err && !all)

@@ -226,6 +226,22 @@ static void json_says_the_same(void **state)
 	free(text);
 }
 
+static void packages_have_short_paths(void **state)
+{
+	uint64_t task;
+
+	(void)state;
+	world_init(&world, MINOR);
+	world.file = "/venv/lib/python3.12/site-packages/shop/cart.py";
+	task = sleeping("worker", "one");
+	world_tasks(&world, 1, &task);
+	assert_tasks(false, "    one: waiting, future\n"
+			    "            worker (shop/cart.py:8)\n\n");
+	assert_tasks(true,
+		     "    one: waiting, future\n"
+		     "            worker (/venv/lib/python3.12/site-packages/shop/cart.py:8)\n\n");
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -234,6 +250,7 @@ int main(void)
 		cmocka_unit_test(tasks_that_wait_for_each_other_are_all_shown),
 		cmocka_unit_test(equal_tasks_are_shown_once_unless_all_are_wanted),
 		cmocka_unit_test(a_place_right_below_itself_is_counted),
+		cmocka_unit_test(packages_have_short_paths),
 		cmocka_unit_test(text_of_the_target_is_made_safe),
 		cmocka_unit_test(json_says_the_same),
 	};

@@ -31,7 +31,8 @@ struct world {
 	uint64_t types;
 	size_t n_types;
 	uint64_t next, interp, thread;
-	uint64_t moving; /* a byte for world_moving_ops */
+	uint64_t moving;  /* a byte for world_moving_ops */
+	const char *file; /* of code; NULL: /srv.py */
 };
 
 static inline int world_read(struct mem *m, uint64_t addr, void *buf, size_t len)
@@ -193,7 +194,7 @@ static inline uint64_t world_code(struct world *w, const char *name)
 	world_word(w, at + w->l.code.name, text);
 	if (w->l.code.qualname)
 		world_word(w, at + w->l.code.qualname, text);
-	world_word(w, at + w->l.code.filename, world_str(w, "/srv.py"));
+	world_word(w, at + w->l.code.filename, world_str(w, w->file ? w->file : "/srv.py"));
 	world_word(w, at + w->l.code.linetable, table);
 	if (w->l.instr == PYTHON_INSTR_POINTER) {
 		world_word(w, at + w->l.object.size, 2); /* code units */
