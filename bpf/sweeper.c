@@ -39,6 +39,7 @@ struct sweeper {
 	uint64_t last_ns, next_ns, listed_ns;
 	uint64_t random;
 	uint64_t n_rounds, n_slowed;
+	uint64_t pauses_ns; /* the sum of the means that were kept */
 	struct swept *swept;
 	size_t n, cap;
 	struct sweep_stats stats;
@@ -219,6 +220,7 @@ static void choose_pause(struct sweeper *s, uint64_t cost_ns)
 		s->pause_ns = cost_ns * SWEEP_SHARE;
 		s->n_slowed++;
 	}
+	s->pauses_ns += s->pause_ns;
 }
 
 /* Of this thread and of the process that reads for it. */
@@ -256,14 +258,20 @@ void sweeper_count(const struct sweeper *s, uint64_t counters[N_COUNTERS])
 		sweep_count(s->sweep, counters);
 }
 
+bool sweeper_is_slow(uint64_t mean_ns, uint64_t period_ns)
+{
+	return mean_ns > period_ns + period_ns / 10;
+}
+
 void sweeper_say(const struct sweeper *s)
 {
+	uint64_t mean_ns = s->n_rounds ? s->pauses_ns / s->n_rounds : 0;
 	uint64_t counters[N_COUNTERS] = { 0 };
 
-	if (2 * s->n_slowed > s->n_rounds)
+	if (sweeper_is_slow(mean_ns, s->period_ns))
 		log_info("sweeps were made every %.2f s instead of %.2f s: they take %.0f ms of "
 			 "CPU, of which at most %d %% may be theirs",
-			 (double)s->pause_ns / 1e9, (double)s->period_ns / 1e9,
+			 (double)mean_ns / 1e9, (double)s->period_ns / 1e9,
 			 (double)s->stats.cpu_ns / 1e6 / (double)s->n_rounds, 100 / SWEEP_SHARE);
 	sweeper_count(s, counters);
 	if (counters[ASYNC_STOPPED])

@@ -9,6 +9,7 @@
 #ifndef BPF_SWEEPER_H
 #define BPF_SWEEPER_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -44,6 +45,8 @@ int sweeper_wait_ms(const struct sweeper *s, int max_ms);
 void sweeper_run(struct sweeper *s, bool is_last);
 /* Adds what was counted. */
 void sweeper_count(const struct sweeper *s, uint64_t counters[N_COUNTERS]);
+/* Was the mean pause so much longer than was asked for that it is worth saying? */
+bool sweeper_is_slow(uint64_t mean_ns, uint64_t period_ns);
 /* Says what the reader of the profile must know. */
 void sweeper_say(const struct sweeper *s);
 struct sweep_stats sweeper_stats(const struct sweeper *s);
