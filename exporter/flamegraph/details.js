@@ -136,8 +136,12 @@ function showLegend(list, groups, profile, isDark) {
 		items.push(item("inlined", "", "inlined"));
 	if (profile.tree.flags.some(f => f & GUESSED))
 		items.push(item("guessed", "", "hatch"));
-	if (profile.frames.some(f => f.kind === KIND.mark))
+	const marks = profile.frames.filter(f => f.kind === KIND.mark), isCut = f => /^\[(truncated|broken)/.test(f.name);
+
+	if (marks.some(isCut))
 		items.push(item("truncated or broken", css(shade(GREY, 1, isDark)), "hatch"));
+	if (!marks.every(isCut)) // "[gather]": who waits for a task, and how
+		items.push(item("not code", css(shade(GREY, 1, isDark)), "hatch"));
 	list.replaceChildren(...items);
 }
 

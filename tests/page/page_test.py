@@ -134,6 +134,17 @@ def guessed_inlined_and_truncated_frames_say_so(b, pages):
 
 
 @test()
+def only_stacks_that_are_cut_are_called_truncated_or_broken(b, pages):
+    b.open(pages.path["demo"])
+    for marks, want in ((["[gather]"], "not code"), (["[truncated]"], "truncated or broken"),
+                        (["[broken: no unwind data]", "[wait]"], "truncated or broken;not code"), ([], "")):
+        frames = [{"name": name} for name in marks]
+        equal(b.js("(marks => { const ul = document.createElement('ul');"
+                   " showLegend(ul, [], { frames: marks.map(f => ({ ...f, kind: KIND.mark })), tree: { flags: [] } }, false);"
+                   f" return [...ul.children].map(li => li.textContent).join(';'); }})({json.dumps(frames)})"), want)
+
+
+@test()
 def long_names_lose_arguments_then_scope(b, pages):
     b.open(pages.path["demo"])
     for name, dots, forms in (
