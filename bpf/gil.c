@@ -89,6 +89,7 @@ const struct sampler_ops sampler_gil = {
 	.sum = "gil.ns",
 	.is_user_only = true,
 	.is_of_known = true,
+	.shown_only = "python", /* all wait in the same functions of C */
 	.configure = configure_gil,
 	.attach = attach_gil,
 	.detach = detach_gil,

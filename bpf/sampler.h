@@ -20,12 +20,13 @@ struct sampler_ops {
 	const char *type, *unit; /* of a sample's value in the profile, beside samples/count */
 	struct tick_event event; /* of samplers that tick */
 	bool is_hidden;		 /* not proposed anywhere: what never ran on the real thing */
-	bool is_swept;	   /* by bpf/sweeper.c: nothing ticks, configure and attach are NULL */
-	unsigned int freq; /* its default rate in Hz; 0: that of all */
-	bool is_weighted;  /* samples are worth what they say, not all the same */
-	const char *sum;   /* the counter that has the exact sum of its values; NULL: none */
-	bool is_user_only; /* its stacks have no kernel frames */
-	bool is_of_known;  /* only of processes that user space has looked at */
+	bool is_swept;		/* by bpf/sweeper.c: nothing ticks, configure and attach are NULL */
+	unsigned int freq;	/* its default rate in Hz; 0: that of all */
+	bool is_weighted;	/* samples are worth what they say, not all the same */
+	const char *sum;	/* the counter that has the exact sum of its values; NULL: none */
+	bool is_user_only;	/* its stacks have no kernel frames */
+	bool is_of_known;	/* only of processes that user space has looked at */
+	const char *shown_only; /* the language of the table at a recording's end; NULL: all */
 	/* Before load: settings, and which programs. Logs what is missing. -ENOTSUP: not on this
 	   machine. */
 	int (*configure)(const struct sampler_ops *s, struct weft_bpf *skel);

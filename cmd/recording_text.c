@@ -154,6 +154,7 @@ static void print_top(const struct recording *r)
 
 	options_init(&opt);
 	opt.n_rows = TOP_ROWS;
+	opt.only = sampler_find(r->opt.event)->shown_only;
 	if (!view_init(&v, r->profile, &opt, out))
 		view_top(&v);
 	view_deinit(&v);

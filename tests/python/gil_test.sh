@@ -34,6 +34,9 @@ if [ -n "$found" ]; then
 	run record -e gil -o "$work/gil.pb.gz" -- "$newest" -c 'pass'
 	[ $status = 0 ] && says err "0 samples of $newest" && says err "no thread waited for the GIL"
 	claim "that nobody waited is said" $?
+	run record -e gil -o "$work/gil.pb.gz" -- "$newest" tests/python/gil_program.py contend 1
+	[ $status = 0 ] && says err " spin_" && ! says err futex
+	claim "the table at the end says which Python functions waited" $?
 	run record -e gil --kernel-only -a -d 1
 	[ $status = 2 ] && says err "no kernel frames"
 	claim "with --kernel-only there would be nothing: exit 2" $?
