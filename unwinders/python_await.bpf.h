@@ -53,14 +53,14 @@ static __always_inline void python_await_offer_task(struct python_await_state *a
 UNWIND_GLOBAL int python_await_closure(__u64 function, __u32 via)
 {
 	struct python_scratch *s = python_scratch_get();
-	__u64 closure, n;
+	__u64 closure, n, n_found = 0;
 
 	if (!s)
 		return 0;
 	closure = python_read_pointer(function + s->process.awaits.function_closure);
-	if (python_thing_of(closure) != PYTHON_THING_TUPLE)
-		return 0;
-	n = python_read_pointer(closure + s->process.awaits.tuple_size);
+	n = python_thing_of(closure) == PYTHON_THING_TUPLE
+		    ? python_read_pointer(closure + s->process.awaits.tuple_size)
+		    : 0;
 	if (n > PYTHON_AWAIT_CELLS)
 		s->awaits.is_unsure = 1;
 	for (__u64 i = 0; i < PYTHON_AWAIT_CELLS && i < n; i++) {
@@ -71,10 +71,12 @@ UNWIND_GLOBAL int python_await_closure(__u64 function, __u32 via)
 		if (python_thing_of(cell) == PYTHON_THING_CELL)
 			object = python_await_word(&s->process, cell, PYTHON_AWAIT_FIELD);
 		thing = python_thing_of(object);
-		if (thing == PYTHON_THING_FUTURE || thing == PYTHON_THING_TASK)
+		if (thing == PYTHON_THING_FUTURE || thing == PYTHON_THING_TASK) {
 			python_await_offer(&s->awaits, object, via);
+			n_found++;
+		}
 	}
-	if (!s->awaits.next)
+	if (!n_found)
 		s->awaits.is_unsure = 1;
 	return 0;
 }
@@ -110,19 +112,33 @@ static __always_inline void python_await_method(struct python_scratch *s, __u64 
 /* wait_for() of 3.11 and before. */
 static __always_inline void python_await_partial(struct python_scratch *s, __u64 partial)
 {
+	__u32 via = python_callback_of(python_await_word(&s->process, partial, PYTHON_AWAIT_FIELD));
 	__u64 args, waiter;
 
-	if (python_callback_of(python_await_word(&s->process, partial, PYTHON_AWAIT_FIELD)) !=
-	    WIRE_AWAIT_WAIT_FOR)
+	if (via == WIRE_AWAIT_UNKNOWN)
+		s->awaits.is_unsure = 1;
+	if (via != WIRE_AWAIT_WAIT_FOR)
 		return;
 	args = python_await_word(&s->process, partial, PYTHON_AWAIT_SECOND);
-	if (python_thing_of(args) != PYTHON_THING_TUPLE)
-		return;
-	waiter = python_read_pointer(args + s->process.awaits.tuple_items);
+	waiter = python_thing_of(args) == PYTHON_THING_TUPLE
+			 ? python_read_pointer(args + s->process.awaits.tuple_items)
+			 : 0;
 	if (python_thing_of(waiter) == PYTHON_THING_FUTURE)
 		python_await_offer(&s->awaits, waiter, WIRE_AWAIT_WAIT_FOR);
 	else
 		s->awaits.is_unsure = 1;
+}
+
+static __always_inline void python_await_builtin(struct python_scratch *s, __u64 builtin)
+{
+	int wakes = python_await_wakes(builtin);
+
+	if (wakes < 0)
+		s->awaits.is_unsure = 1;
+	if (wakes > 0)
+		python_await_offer_task(
+			&s->awaits, python_await_word(&s->process, builtin, PYTHON_AWAIT_SECOND),
+			WIRE_AWAIT_AWAIT);
 }
 
 /* What a future will call when it is done. */
@@ -133,6 +149,8 @@ UNWIND_GLOBAL int python_await_callback(__u64 callback)
 
 	if (!s)
 		return 0;
+	if (!callback)
+		s->awaits.is_unsure = 1; /* it could not be read */
 	switch (python_thing_of(callback)) {
 	case PYTHON_THING_WAKEUP:
 		python_await_offer_task(
@@ -140,11 +158,7 @@ UNWIND_GLOBAL int python_await_callback(__u64 callback)
 			WIRE_AWAIT_AWAIT);
 		break;
 	case PYTHON_THING_BUILTIN:
-		if (python_await_wakes(callback))
-			python_await_offer_task(
-				&s->awaits,
-				python_await_word(&s->process, callback, PYTHON_AWAIT_SECOND),
-				WIRE_AWAIT_AWAIT);
+		python_await_builtin(s, callback);
 		break;
 	case PYTHON_THING_FUNCTION:
 		via = python_callback_of(callback);
@@ -160,6 +174,9 @@ UNWIND_GLOBAL int python_await_callback(__u64 callback)
 	case PYTHON_THING_PARTIAL:
 		python_await_partial(s, callback);
 		break;
+	case PYTHON_THING_DERIVED:
+		s->awaits.is_unsure = 1;
+		break;
 	}
 	return 0;
 }
@@ -168,7 +185,8 @@ UNWIND_GLOBAL int python_await_callback(__u64 callback)
 UNWIND_GLOBAL int python_await_callbacks(__u64 future)
 {
 	struct python_scratch *s = python_scratch_get();
-	__u64 words[3], items, n; /* the first one, its context, the others */
+	__u64 words[3],
+		list[2] = { 0 }; /* the first one, its context, the others; how many, where */
 
 	if (!s)
 		return 0;
@@ -180,16 +198,16 @@ UNWIND_GLOBAL int python_await_callbacks(__u64 future)
 		python_await_callback(words[0]);
 	if (python_thing_of(words[2]) != PYTHON_THING_LIST)
 		return 0;
-	n = python_await_word(&s->process, words[2], PYTHON_AWAIT_FIELD);
-	items = python_await_word(&s->process, words[2], PYTHON_AWAIT_SECOND);
-	if (n > PYTHON_AWAIT_CALLBACKS)
+	if (read_user(words[2] + PYTHON_AWAIT_FIELD + s->process.awaits.head, list, sizeof(list)) ||
+	    list[0] > PYTHON_AWAIT_CALLBACKS)
 		s->awaits.is_unsure = 1;
-	for (__u64 i = 0; i < PYTHON_AWAIT_CALLBACKS && i < n; i++) {
-		__u64 pair = python_read_pointer(items + 8 * i);
+	for (__u64 i = 0; i < PYTHON_AWAIT_CALLBACKS && i < list[0]; i++) {
+		__u64 pair = python_read_pointer(list[1] + 8 * i);
 
-		if (python_thing_of(pair) == PYTHON_THING_TUPLE)
-			python_await_callback(
-				python_read_pointer(pair + s->process.awaits.tuple_items));
+		python_await_callback(
+			python_thing_of(pair) == PYTHON_THING_TUPLE
+				? python_read_pointer(pair + s->process.awaits.tuple_items)
+				: 0);
 	}
 	return 0;
 }
@@ -292,12 +310,17 @@ UNWIND_GLOBAL __u64 python_await_frame(__u64 coroutine, __u64 n)
 	return python_await_top(&p->awaits, frame);
 }
 
-/* From a wrapper around a generator to it; anything else stays. */
-static __always_inline __u64 python_await_unwrap(const struct python_process *p, __u64 object)
+/* From wrappers around a generator to it; anything else stays. */
+UNWIND_GLOBAL __u64 python_await_unwrap(__u64 object)
 {
-	return python_thing_of(object) == PYTHON_THING_WRAPPER
-		       ? python_await_word(p, object, PYTHON_AWAIT_FIELD)
-		       : object;
+	struct python_scratch *s = python_scratch_get();
+
+	for (int i = 0; s && i < PYTHON_AWAIT_WRAPPERS; i++) {
+		if (python_thing_of(object) != PYTHON_THING_WRAPPER)
+			break;
+		object = python_await_word(&s->process, object, PYTHON_AWAIT_FIELD);
+	}
+	return object;
 }
 
 /*
@@ -331,7 +354,7 @@ UNWIND_GLOBAL __u64 python_await_task(__u64 n)
 		if (!next)
 			break;
 		n++;
-		next = python_await_unwrap(&s->process, next);
+		next = python_await_unwrap(next);
 		if (python_thing_of(next) != PYTHON_THING_COROUTINE) {
 			/* It may have yielded by itself; or there is one in another. */
 			if (python_thing_of(next) == PYTHON_THING_GENERATOR ||

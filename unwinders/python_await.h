@@ -33,6 +33,7 @@ struct python_awaits {
 #define PYTHON_AWAIT_HOPS 4	 /* futures between two of them */
 #define PYTHON_AWAIT_CALLBACKS 4 /* of one future, beside the first */
 #define PYTHON_AWAIT_CELLS 12	 /* of one callback's closure */
+#define PYTHON_AWAIT_WRAPPERS 3	 /* around one generator: anext() with a default has two */
 
 /* Objects of one search that are looked at, whatever the bounds above: some 100 us. A service's
    request takes some 60 for each task that waits. */
@@ -55,6 +56,8 @@ enum python_thing {
 	PYTHON_THING_TUPLE,
 	PYTHON_THING_LIST,
 	PYTHON_THING_CELL,
+	PYTHON_THING_DERIVED, /* of a class that derives from another one than object */
+	N_PYTHON_THINGS,
 };
 
 #define PYTHON_KNOWN_THINGS 16 /* a power of two */

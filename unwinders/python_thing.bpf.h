@@ -14,6 +14,8 @@
 #define PYTHON_AWAIT_FIELD 16  /* the first one behind the head; ob_size of a list */
 #define PYTHON_AWAIT_SECOND 24 /* the second; a list's items, m_self of a builtin */
 
+#define PYTHON_AWAIT_TYPE_BASE 256
+
 #define PYTHON_NAME_WORDS 4
 
 /* As many bytes of a word as there are left of a name, with the NUL behind it. */
@@ -52,6 +54,9 @@ static const struct python_thing_name {
 	PYTHON_THING("list", PYTHON_THING_LIST),
 	PYTHON_THING("cell", PYTHON_THING_CELL),
 };
+
+static const struct python_thing_name python_object_name =
+	PYTHON_THING("object", PYTHON_THING_OTHER);
 
 /* Of the last 32 characters of a name those that count, when so many do. */
 #define PYTHON_TAIL_MASK(len, word)           \
@@ -108,11 +113,38 @@ static __always_inline int python_is_named(const __u64 words[2],
 		 ((words[1] ^ wanted[1]) & known->masks[1]));
 }
 
-/* What an object is: enum python_thing. */
+/* What begins the name of a type. 0, or negative: it cannot be read. */
+static __always_inline int python_type_head(const struct python_process *p, __u64 type,
+					    __u64 words[2])
+{
+	__u64 name = type ? python_read_pointer(type + p->awaits.type_name) : 0;
+
+	return name ? read_user(name, words, 2 * sizeof(*words)) : -1;
+}
+
+/* What the objects of a type are; N_PYTHON_THINGS: it cannot be read. One whose own name says
+   nothing may derive from one that says something, where user space looks further. */
+static __always_inline __u32 python_thing_of_type(const struct python_process *p, __u64 type)
+{
+	__u64 words[2];
+
+	if (python_type_head(p, type, words))
+		return N_PYTHON_THINGS;
+	for (__u32 i = 0; i < PYTHON_N_OF(python_thing_names); i++)
+		if (python_is_named(words, &python_thing_names[i]))
+			return python_thing_names[i].thing;
+	if (python_type_head(p, python_await_word(p, type, PYTHON_AWAIT_TYPE_BASE), words))
+		return N_PYTHON_THINGS;
+	return python_is_named(words, &python_object_name) ? PYTHON_THING_OTHER
+							   : PYTHON_THING_DERIVED;
+}
+
+/* What an object is: enum python_thing. What cannot be read is for user space. */
 UNWIND_GLOBAL __u32 python_thing_of(__u64 object)
 {
 	struct python_scratch *s = python_scratch_get();
-	__u64 words[2], type, name, at;
+	__u64 type, at;
+	__u32 thing;
 
 	if (!s || !object)
 		return PYTHON_THING_OTHER;
@@ -121,26 +153,21 @@ UNWIND_GLOBAL __u32 python_thing_of(__u64 object)
 		return PYTHON_THING_OTHER;
 	}
 	type = python_read_pointer(object + s->process.awaits.object_type);
-	if (!type)
-		return PYTHON_THING_OTHER;
 	at = (type >> 4 ^ type >> 8) & (PYTHON_KNOWN_THINGS - 1);
-	if (s->awaits.known[at].type == type)
+	if (type && s->awaits.known[at].type == type)
 		return s->awaits.known[at].thing;
-	s->awaits.known[at].type = type;
-	s->awaits.known[at].thing = PYTHON_THING_OTHER;
-	name = python_read_pointer(type + s->process.awaits.type_name);
-	if (!name || read_user(name, words, sizeof(words)))
+	thing = python_thing_of_type(&s->process, type);
+	if (thing == N_PYTHON_THINGS) {
+		s->awaits.is_unsure = 1;
 		return PYTHON_THING_OTHER;
-	for (__u32 i = 0; i < PYTHON_N_OF(python_thing_names); i++) {
-		if (!python_is_named(words, &python_thing_names[i]))
-			continue;
-		s->awaits.known[at].thing = python_thing_names[i].thing;
-		return python_thing_names[i].thing;
 	}
-	return PYTHON_THING_OTHER;
+	s->awaits.known[at].type = type;
+	s->awaits.known[at].thing = thing;
+	return thing;
 }
 
-/* Which of asyncio's callbacks a function is, enum wire_await, or PYTHON_CALLBACK_OTHER. */
+/* Which of asyncio's callbacks a function is, enum wire_await, or PYTHON_CALLBACK_OTHER. One that
+   cannot be read is for user space too. */
 UNWIND_GLOBAL __u32 python_callback_of(__u64 function)
 {
 	struct python_scratch *s = python_scratch_get();
@@ -153,7 +180,7 @@ UNWIND_GLOBAL __u32 python_callback_of(__u64 function)
 	end += str + s->process.awaits.str_text;
 	/* Before a short text there is the head of its object. */
 	if (!str || read_user(end - sizeof(words), words, sizeof(words)))
-		return PYTHON_CALLBACK_OTHER;
+		return WIRE_AWAIT_UNKNOWN;
 	for (__u32 i = 0; i < PYTHON_N_OF(python_callback_names); i++) {
 		const __u64 *wanted = (const __u64 *)python_callback_names[i].tail;
 		__u64 others = 0;
@@ -166,7 +193,7 @@ UNWIND_GLOBAL __u32 python_callback_of(__u64 function)
 	return PYTHON_CALLBACK_OTHER;
 }
 
-/* Does a builtin method wake a task up? */
+/* Does a builtin method wake a task up? Negative: it cannot be read. */
 UNWIND_GLOBAL int python_await_wakes(__u64 builtin)
 {
 	struct python_scratch *s = python_scratch_get();
@@ -177,7 +204,7 @@ UNWIND_GLOBAL int python_await_wakes(__u64 builtin)
 	definition = python_await_word(&s->process, builtin, PYTHON_AWAIT_FIELD);
 	name = definition ? python_read_pointer(definition) : 0;
 	if (!name || read_user(name, words, sizeof(words)))
-		return 0;
+		return -1;
 	return python_is_named(words, &python_wakeup_names[0]) ||
 	       python_is_named(words, &python_wakeup_names[1]);
 }

@@ -35,6 +35,7 @@ async def two(): await work()
 async def three(): await work()
 async def four(): await work()
 async def five(): await work()
+async def six(): await work()
 
 
 async def gathering(): await asyncio.gather(start(one()), start(one()))
@@ -47,6 +48,17 @@ async def waiting(): await asyncio.wait([start(five())])
 async def grouping():
     async with asyncio.TaskGroup() as group:
         group.create_task(work(), name="work")
+
+
+async def producing():
+    await start(six())
+    yield True
+
+
+async def nexting():
+    producer = producing()
+    while await anext(producer, None):
+        pass
 
 
 async def nesting():
@@ -64,6 +76,8 @@ async def main():
         await waiting()
         if hasattr(asyncio, "TaskGroup"):
             await grouping()
+        if VERSION >= (3, 10):
+            await nexting()
         await work()
 
 
@@ -75,6 +89,7 @@ WAYS = [["main", "gathering", "[gather]", "one", "work"],
         ["main", "shielding", "[shield]", "four", "work"],
         ["main", "waiting", "[wait]", "five", "work"],
         ["main", "grouping", "[TaskGroup]", "work"],
+        ["main", "nexting", "producing", "[await]", "six", "work"],
         ["main", "work"]]
 # A task may be sampled on the way to its inner frames too.
 PARTS = [way[:n] for way in WAYS for n in range(1, len(way) + 1) if way[n - 1][0] != "["]

@@ -242,6 +242,7 @@ static void tasks_in_a_row_are_all_there_nearest_first(void **state)
 
 enum odd {
 	TWO_WAIT,
+	A_DERIVED_FUTURE_WAITS_TOO,
 	OF_A_DERIVED_CLASS,
 	IS_DONE,
 	IN_ANOTHER_LOOP,
@@ -254,11 +255,16 @@ enum odd {
 
 static void make_odd(struct world *w, enum odd odd, uint64_t child, uint64_t parent)
 {
-	uint64_t other = make_task(w, "other");
+	uint64_t other = make_task(w, "other"), future;
 
 	switch (odd) {
 	case TWO_WAIT:
 		world_callback(w, child, world_wakeup(w, other), false);
+		break;
+	case A_DERIVED_FUTURE_WAITS_TOO:
+		future = world_future(w, "Derived");
+		world_callback(w, child, world_function(w, "_wait.<locals>._on_completion", future),
+			       false);
 		break;
 	case OF_A_DERIVED_CLASS:
 		world_word(w, parent + w->l.object.type, world_type_based(w, "Derived", 0));
@@ -362,6 +368,90 @@ static void a_generator_among_them_is_left_to_user_space(void **state)
 	}
 }
 
+/* What anext() returns for a default, around what an async generator's __anext__() does. */
+static void wrappers_lead_to_what_they_are_around(void **state)
+{
+	static const char *const around[] = { "async_generator_asend", "anext_awaitable" };
+
+	(void)state;
+	for (unsigned int minor = 10; minor <= NEWEST; minor++) {
+		uint64_t child, object, parent;
+
+		world_init(&world, minor);
+		child = make_task(&world, "child");
+		object = world_coroutine(&world, "producer", world_iter(&world, child));
+		world_word(&world, object + world.l.object.type,
+			   world_type_based(&world, "async_generator", 0));
+		for (size_t i = 0; i < 2; i++) {
+			uint64_t wrapper = world_object(&world, around[i], 32);
+
+			world_field(&world, wrapper, PYTHON_FIRST_FIELD, object);
+			object = wrapper;
+		}
+		parent = world_task(&world, world_coroutine(&world, "main", object), child, "p");
+		world_callback(&world, child, world_wakeup(&world, parent), true);
+		says(&world, child, parent);
+		assert_string_equal(parents_of(&world, child), "[await] main producer");
+	}
+}
+
+static void a_callback_that_cannot_be_read_may_be_anything(void **state)
+{
+	static const uint64_t nowhere = WORLD_ADDR - 4096;
+
+	(void)state;
+	for (unsigned int minor = OLDEST; minor <= NEWEST; minor++) {
+		uint64_t child, function, method, list;
+
+		world_init(&world, minor);
+		child = make_task(&world, "child");
+		for (int is_first = 0; is_first < 2; is_first++) {
+			world_callback(&world, child, nowhere, is_first);
+			assert_string_equal(parents_of(&world, child), "?");
+		}
+		world_word(&world, child + world.at.future.callbacks, 0);
+		function = world_function(&world, "other", 0);
+		world_callback(&world, child, function, true);
+		assert_string_equal(parents_of(&world, child), "");
+		world_word(&world, function + world.at.function.qualname, nowhere);
+		assert_string_equal(parents_of(&world, child), "?");
+		method = world_object(&world, "method", 48);
+		world_field(&world, method, PYTHON_METHOD_FUNCTION, nowhere);
+		world_callback(&world, child, method, true);
+		assert_string_equal(parents_of(&world, child), "?");
+		world_callback(&world, child, 0, true);
+		list = world_list(&world, 1, &nowhere);
+		world_word(&world, child + world.at.future.callbacks, list);
+		assert_string_equal(parents_of(&world, child), "?");
+	}
+}
+
+static void a_callback_of_a_derived_class_may_be_asyncios(void **state)
+{
+	static const struct {
+		const char *name, *base, *said;
+	} cases[] = {
+		{ "Plain", "object", "" },
+		{ "Partial", "functools.partial", "?" },
+		{ "Further", "Partial", "?" },
+	};
+
+	(void)state;
+	for (unsigned int minor = OLDEST; minor <= NEWEST; minor++) {
+		for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
+			uint64_t child, object, base;
+
+			world_init(&world, minor);
+			child = make_task(&world, "child");
+			base = world_type_based(&world, cases[i].base, 0);
+			world_type_based(&world, cases[i].name, base);
+			object = world_object(&world, cases[i].name, 48);
+			world_callback(&world, child, object, true);
+			assert_string_equal(parents_of(&world, child), cases[i].said);
+		}
+	}
+}
+
 /* Any byte may be any other: nothing is written outside, and every loop ends. */
 static void survives_mutation(void **state)
 {
@@ -400,6 +490,9 @@ int main(void)
 		cmocka_unit_test(chains_have_a_bound),
 		cmocka_unit_test(the_work_of_one_search_has_a_bound),
 		cmocka_unit_test(a_generator_among_them_is_left_to_user_space),
+		cmocka_unit_test(wrappers_lead_to_what_they_are_around),
+		cmocka_unit_test(a_callback_that_cannot_be_read_may_be_anything),
+		cmocka_unit_test(a_callback_of_a_derived_class_may_be_asyncios),
 		cmocka_unit_test(survives_mutation),
 	};
 
