@@ -122,7 +122,7 @@ UNWIND_GLOBAL int python_uv_turn(__u32 tid, __u32 is_polling)
 		return 0;
 	}
 	loop = is_polling ? NULL : bpf_map_lookup_elem(&python_threads, &tid);
-	if (!loop)
+	if (!loop || !python_uv_runs(&p->process, *loop, p->walk.thread, p->reads.frame))
 		return 0;
 	p->record.loop_ms = python_uv_time(&p->process, *loop);
 	p->record.h.flags = WIRE_PYTHON_LOOP_UNSURE;

@@ -113,6 +113,21 @@ static __always_inline __u64 python_uv_time(const struct python_process *p, __u6
 	return uv && python_read_pointer(uv) == loop ? python_read_pointer(uv + UV_LOOP_TIME) : 0;
 }
 
+/*
+ * Does the thread run this loop of uvloop's? As long as one runs, one of its first fields is
+ * pthread_self() of whoever runs it. bytes: to read into.
+ */
+static __always_inline int python_uv_runs(const struct python_process *p, __u64 loop, __u64 thread,
+					  __u8 bytes[PYTHON_FRAME_MAX])
+{
+	if (read_user(loop + p->object_head, bytes, PYTHON_FRAME_MAX))
+		return 0;
+	for (__u64 at = 0; at < PYTHON_FRAME_MAX; at += sizeof(thread))
+		if (PYTHON_AT(bytes, __u64, at) == thread)
+			return 1;
+	return 0;
+}
+
 /* The address of its name. */
 static __always_inline __u64 python_tasks_name(const struct python_tasks *t,
 					       const struct python_process *p)

@@ -48,6 +48,9 @@ def check_marks(counts, culprits, found, problems):
     polite = sum(n for (name, is_marked, _), n in counts.items() if name == "spin_polite" and is_marked)
     if polite and "spin_polite" not in [who for _, who in found]:
         problems.append("%d samples of spin_polite are marked" % polite)
+    between = [is_marked for who, is_marked, _ in counts if who == "spin_between"]
+    if not between or any(between):
+        problems.append("what runs while no loop does is %s" % ("marked" if between else "not seen"))
     strangers = {task for (name, _, task), _ in counts.items() if name == "spin_culprit"} - {"the culprit", "culprit", ""}
     if strangers:
         problems.append("tasks of spin_culprit: %s" % ", ".join(map(repr, strangers)))

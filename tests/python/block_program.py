@@ -33,6 +33,10 @@ def spin_polite(seconds):
     spin(seconds)
 
 
+def spin_between(seconds):
+    spin(seconds)
+
+
 def doze(seconds):
     time.sleep(seconds)
 
@@ -92,6 +96,10 @@ def run(limit_ms, kind=None):
         loop = asyncio.new_event_loop()
     asyncio.set_event_loop(loop)
     loop.run_until_complete(main(watch))
+    # While no loop runs none is blocked.
+    spin_between(0.3)
+    loop.run_until_complete(polite(watch, 0.1))
+    spin_between(0.3)
     for took, who in watch.found:
         print("blocked %.3f %s" % (took, who))
 
