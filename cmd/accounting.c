@@ -127,6 +127,15 @@ void accounting_print(const struct accounting *a, FILE *out)
 	fprintf(out, "%" PRIu64 " lost", a->lost);
 }
 
+/* "1 stack deeper than ...", "2 stacks deeper than ..." */
+static void print_broken(uint64_t n, const char *meaning, FILE *out)
+{
+	size_t len = strcspn(meaning, " ");
+	size_t shown = n == 1 && len && meaning[len - 1] == 's' ? len - 1 : len;
+
+	fprintf(out, " · %" PRIu64 " %.*s%s", n, (int)shown, meaning, meaning + len);
+}
+
 void accounting_print_broken(const struct profile *p, FILE *out)
 {
 	for (uint32_t i = 0; i < profile_n_counts(p); i++) {
@@ -134,7 +143,7 @@ void accounting_print_broken(const struct profile *p, FILE *out)
 		const struct jfr_row *row = find_jfr_row(profile_get_count(p, i, &n));
 
 		if (row && n && !strncmp(row->name, "jfr.end.", 8) && row->role != COMPLETE)
-			fprintf(out, " · %" PRIu64 " %s", n, row->meaning);
+			print_broken(n, row->meaning, out);
 	}
 }
 
