@@ -181,8 +181,8 @@ static void print_loops(const struct recording *r)
 		return;
 	}
 	fprintf(stderr,
-		"weft: event loop blocked %" PRIu64 " time%s for more than %u ms, %.2f s in all; "
-		"longest ",
+		"weft: event loop blocked %" PRIu64 " time%s for more than %u ms, %.2f s in all "
+		"at least, longest at least ",
 		l->n, l->n == 1 ? "" : "s", r->opt.block_ms, (double)l->sum_ns / 1e9);
 	if (ms < 1000)
 		fprintf(stderr, "%" PRIu64 " ms", ms);

@@ -58,7 +58,7 @@ def check_marks(counts, culprits, found, problems):
 
 def check_summary(text, culprits, found, problems):
     """One line says how often and for how long."""
-    said = re.search(r"event loop blocked (\d+) times? for more than \d+ ms.*?longest ([\d.]+) (ms|s)\b(.*)", text)
+    said = re.search(r"event loop blocked (\d+) times? for more than \d+ ms.*? in all at least, longest at least ([\d.]+) (ms|s)\b(.*)", text)
     if not said:
         problems.append("no summary in: " + text.strip())
         return
