@@ -56,6 +56,7 @@ void watch_finish(struct watch *w, struct file *file)
 		file->tail.at = file->size;
 	watch_close(w, file);
 	file->kind = FILE_DONE;
+	file->held_at = 0;
 	file->is_dirty = true;
 }
 

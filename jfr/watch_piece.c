@@ -165,20 +165,22 @@ int watch_take_piece(struct watch *w, struct file *file)
 	return err;
 }
 
-/* There is no other piece yet: what waits for it has waited long enough. */
+/* There is no other piece yet: what waits for it has waited long enough. It waits until it is
+   committed. */
 int watch_release_held(struct watch *w, struct file *file)
 {
 	struct tail *t = &file->tail;
-	struct chunk_record chunk;
-	int err = t->has_key ? ask_ledger(w, t, &chunk) : -ENOENT;
+	struct chunk_record chunk = { 0 };
+	int err = t->has_key ? ask_ledger(w, t, &chunk) : 0;
 
-	file->held_at = 0;
 	if (err)
-		return err == -ENOENT ? 0 : err;
+		return err;
 	t->piece = (struct piece){ .from = t->exported, .to = t->exported, .is_whole = true };
 	/* Unless another file of the same chunk was read further. */
 	if (chunk.held.n && chunk.exported == t->exported)
 		err = take_rest(w, file, &chunk);
+	else
+		file->held_at = 0;
 	held_deinit(&chunk.held);
 	return err;
 }

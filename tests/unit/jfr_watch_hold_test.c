@@ -194,6 +194,35 @@ static void what_was_written_and_not_noted_is_written_again_over_it(void **state
 	close(fd);
 }
 
+/* It does not wait for a flush that never comes. */
+static void what_a_full_disk_did_not_take_comes_when_there_is_room(void **state)
+{
+	int fd = toy_open("in/a");
+	struct session s;
+
+	(void)state;
+	for (int is_output = 0; is_output < 2; is_output++) {
+		assert_int_equal(system("rm -rf out/* ledger*"), 0);
+		flush(fd, 20);
+		s = begin_holding();
+		run(&s);
+		assert_exported(start, 0, 17);
+		output_err = is_output ? -ENOSPC : 0;
+		is_paused = !is_output;
+		for (int i = 0; i < 100 && !watch_counts(s.w)->n_failures; i++)
+			watch_round(s.w, 50);
+		assert_int_equal(watch_counts(s.w)->err, -ENOSPC);
+		output_err = 0;
+		is_paused = false;
+		for (int i = 0; i < 60 && watch_counts(s.w)->n_events < 20; i++)
+			watch_round(s.w, 50);
+		assert_int_equal(watch_counts(s.w)->n_events, 20);
+		end(&s);
+		assert_exported(start, 0, 20);
+	}
+	close(fd);
+}
+
 static void a_copy_of_the_chunk_has_what_was_held_too(void **state)
 {
 	int fd = toy_open("in/live");
@@ -339,6 +368,7 @@ int main(void)
 		OWN_DIR(without_another_flush_it_comes_all_the_same),
 		OWN_DIR(a_weft_that_begins_anew_knows_what_was_held),
 		OWN_DIR(what_was_written_and_not_noted_is_written_again_over_it),
+		OWN_DIR(what_a_full_disk_did_not_take_comes_when_there_is_room),
 		OWN_DIR(a_copy_of_the_chunk_has_what_was_held_too),
 		OWN_DIR(what_was_held_and_is_gone_is_counted),
 		OWN_DIR(what_waited_too_long_is_not_held_again),
