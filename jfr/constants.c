@@ -123,6 +123,11 @@ struct pool *constants_pool(struct constants *c, uint64_t type_id)
 	return index ? c->pools[index - 1] : NULL;
 }
 
+size_t pool_size(const struct pool *pool)
+{
+	return pool->n;
+}
+
 const struct layout *pool_layout(const struct pool *pool)
 {
 	return pool->layout;

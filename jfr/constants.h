@@ -42,6 +42,7 @@ int constants_add(struct constants *c, struct reader *r);
 struct pool *constants_pool(struct constants *c, uint64_t type_id);
 /* NULL: there is no such key. Valid until the next constants_add(). */
 struct constant *pool_find(struct pool *pool, int64_t key);
+size_t pool_size(const struct pool *pool);
 /* How its values are read. */
 const struct layout *pool_layout(const struct pool *pool);
 

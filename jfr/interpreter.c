@@ -8,21 +8,25 @@
 
 #include "core/saturated.h"
 #include "jfr/chunk.h"
+#include "jfr/constants.h"
 #include "jfr/moment_field.h"
 #include "jfr/place.h"
 
 #define MAX_NAMED (64 * 1024) /* 5 MB */
+
+#define SPAN_OF_ASYNC_PROFILER "profiler.Span" /* it has a tag and no ids */
 
 /* Events that say which span was current on their thread. */
 static const char *const scope_types[] = {
 	"io.opentelemetry.context.Scope",
 	"datadog.Timeline", /* where its agent samples with the JVM's own profiler */
 	"datadog.Scope",    /* older ones */
+	SPAN_OF_ASYNC_PROFILER,
 };
 
 #define N_SCOPE_TYPES (sizeof(scope_types) / sizeof(*scope_types))
 
-enum use { USE_SINKS, USE_SETTING, USE_DATADOG_SETTING, USE_FACT, USE_SPAN };
+enum use { USE_SINKS, USE_SETTING, USE_DATADOG_SETTING, USE_PERIOD, USE_FACT, USE_SPAN };
 
 /* What is known of an event type. */
 struct binding {
@@ -40,6 +44,8 @@ static enum use use_of(const char *type)
 	if (!strcmp(type, "datadog.DatadogProfilerConfig") ||
 	    !strcmp(type, "datadog.ProfilerSetting"))
 		return USE_DATADOG_SETTING;
+	if (!strcmp(type, "jdk.CPUTimeSample"))
+		return USE_PERIOD;
 	for (size_t i = 0; i < N_SCOPE_TYPES; i++)
 		if (!strcmp(type, scope_types[i]))
 			return USE_SPAN;
@@ -137,6 +143,8 @@ static void take_own(struct interpreter *in, const struct binding *b, const stru
 		take_setting(in, m);
 	if (b->use == USE_DATADOG_SETTING)
 		take_datadog_setting(in, m);
+	if (b->use == USE_PERIOD)
+		settings_note_sampled(&in->settings, m->values[COLUMN_CPU]);
 	if (b->use == USE_FACT) {
 		jvm_facts_take(&in->facts, m);
 		in->settings.n_cpus = jvm_facts_n_cpus(&in->facts);
@@ -162,11 +170,29 @@ static bool is_in_range(struct interpreter *in, struct moment *m)
 	return !strcmp(id, in->thread);
 }
 
+/* The tag of a span that has no ids. Spans of one tag are one: no sample is told apart by them. */
+static void take_tag(const struct moment *m, struct span_scope *scope)
+{
+	int64_t key = moment_key(m, "tag");
+	struct text_room room = { 0 };
+	const char *tag = moment_text(m, "tag", &room);
+
+	if (room.text) /* it is in the event itself */
+		tag = names_keep(m->chunk->names, tag, strlen(tag));
+	scope->tag = tag && *tag ? tag : NULL;
+	scope->id = key > 0 ? -key : 0;
+	free(room.text);
+}
+
 static int take_span(struct interpreter *in, struct moment *m)
 {
 	struct span_scope scope = { .start_ns = m->time_ns };
 
-	if (!m->refs.thread || m->duration_ns < 0 || !*m->span_id)
+	if (!m->refs.thread || m->duration_ns < 0)
+		return 0;
+	if (!*m->span_id)
+		take_tag(m, &scope);
+	if (!*m->span_id && !scope.tag)
 		return 0;
 	scope.thread = (uint64_t)m->refs.thread;
 	scope.end_ns = add_saturated(m->time_ns, m->duration_ns);
@@ -185,6 +211,7 @@ static void find_span(const struct interpreter *in, struct moment *m)
 	if (!scope)
 		return;
 	m->refs.span = scope->id;
+	m->tag = scope->tag ? scope->tag : "";
 	memcpy(m->trace_id, scope->trace_id, sizeof(m->trace_id));
 	memcpy(m->span_id, scope->span_id, sizeof(m->span_id));
 }
@@ -344,6 +371,7 @@ static int begin_chunk(struct interpreter *in, struct chunk *chunk)
 	int err;
 
 	set_writer(in, chunk);
+	settings_begin_chunk(&in->settings);
 	err = preview(in, chunk);
 	if (err || !pid || (in->facts.pid == pid && in->facts.start_ms == start_ms))
 		return err;
@@ -352,10 +380,21 @@ static int begin_chunk(struct interpreter *in, struct chunk *chunk)
 	return preview(in, chunk);
 }
 
-static bool has_scopes(const struct metadata *m)
+/* async-profiler describes its spans always; few programs have any, which then are called
+   something. */
+static bool has_strings(const struct chunk *c)
+{
+	const struct jfr_type *strings = metadata_by_name(c->metadata, "java.lang.String");
+	struct pool *pool = strings ? constants_pool(names_constants(c->names), strings->id) : NULL;
+
+	return pool && pool_size(pool) > (pool_find(pool, 0) != NULL);
+}
+
+static bool has_scopes(const struct chunk *c)
 {
 	for (size_t i = 0; i < N_SCOPE_TYPES; i++)
-		if (metadata_by_name(m, scope_types[i]))
+		if (metadata_by_name(c->metadata, scope_types[i]) &&
+		    (strcmp(scope_types[i], SPAN_OF_ASYNC_PROFILER) || has_strings(c)))
 			return true;
 	return false;
 }
@@ -365,7 +404,7 @@ static int begin(void *ctx, struct chunk *chunk)
 	struct interpreter *in = ctx;
 	int err = 0;
 
-	in->has_scopes = !in->is_mute && has_scopes(chunk->metadata);
+	in->has_scopes = !in->is_mute && has_scopes(chunk);
 	event_order_clear(&in->order);
 	spans_clear(&in->spans);
 	sample_rows_clear(&in->named);

@@ -164,6 +164,14 @@ void moment_name(struct moment *m)
 /* States and modes have small keys. */
 #define MODE_SHIFT 48
 
+/* Operations are constants as classes are: their keys have no room beside another one. */
+static int64_t key_of_both(int64_t a, int64_t b)
+{
+	const int64_t both[] = { a, b };
+
+	return (int64_t)hash_bytes(both, sizeof(both));
+}
+
 /* What tells the names of classes apart. */
 static int64_t string_key(const struct wire_string *s)
 {
@@ -182,6 +190,8 @@ static void read_refs(const struct moment_reader *r, struct moment_refs *refs)
 	refs->span = 0;
 	if (r->mode.leaf >= 0)
 		refs->state ^= (int64_t)((uint64_t)place_number(&r->mode, r->values) << MODE_SHIFT);
+	if (place_key(&r->operation, r->values))
+		refs->state = key_of_both(refs->state, place_key(&r->operation, r->values));
 	if (r->class.leaf >= 0 && r->class.kind == VALUE_STRING)
 		refs->class = string_key(&r->values[r->class.leaf].string);
 }
@@ -248,7 +258,7 @@ static void forget(struct moment *m)
 	m->thread = NULL;
 	m->stack = NULL;
 	m->mark = NULL;
-	m->state = m->class = m->mode = m->operation = "";
+	m->state = m->class = m->mode = m->operation = m->tag = "";
 	m->column = COLUMN_SAMPLES;
 	m->used = 0;
 	m->trace_id[0] = m->span_id[0] = m->root_id[0] = '\0';

@@ -50,6 +50,7 @@ struct moment {
 	const char *class;		/* that it is about; "" none */
 	const char *mode;		/* how it was taken: "NATIVE", "biased"; "" nobody says */
 	const char *operation;		/* of the span it is in; "" none */
+	const char *tag;		/* that its program gave the span it is in; "" none */
 	bool is_sample;			/* values are worth something */
 	enum event_column column;	/* that says what it is worth */
 	uint32_t used;			/* those of them that the event has, a bit each */

@@ -11,6 +11,13 @@ int64_t moment_number(const struct moment *m, const char *path, int64_t otherwis
 	return p.leaf >= 0 && p.kind == VALUE_NUMBER ? m->fields[p.leaf].n : otherwise;
 }
 
+int64_t moment_key(const struct moment *m, const char *path)
+{
+	struct place p = place_find(m->layout, path);
+
+	return place_key(&p, m->fields);
+}
+
 double moment_real(const struct moment *m, const char *path)
 {
 	struct place p = place_find(m->layout, path);

@@ -10,6 +10,7 @@
 
 /* `otherwise` when it is not there. */
 int64_t moment_number(const struct moment *m, const char *path, int64_t otherwise);
+int64_t moment_key(const struct moment *m, const char *path); /* of a constant */
 double moment_real(const struct moment *m, const char *path);
 /* In nanoseconds; 0 also when it is not known, or for ever. */
 int64_t moment_time_at(const struct moment *m, const char *path);

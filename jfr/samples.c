@@ -51,7 +51,7 @@ struct samples {
 	struct stack_ids stacks;
 	uint64_t counts[N_SAMPLE_COUNTS];
 	uint32_t thread_key, tid_key, java_tid_key, state_key, class_key, mode_key;
-	uint32_t trace_key, span_key, root_key, operation_key;
+	uint32_t trace_key, span_key, tag_key, root_key, operation_key;
 };
 
 static void set_types(struct profile *p)
@@ -87,6 +87,7 @@ struct samples *samples_new(struct profile *p)
 	s->root_key = profile_string(p, "local_root_span_id");
 	s->trace_key = profile_string(p, "trace_id");
 	s->span_key = profile_string(p, "span_id");
+	s->tag_key = profile_string(p, "tag");
 	return s;
 }
 
@@ -146,6 +147,7 @@ static uint32_t make_labels(struct samples *s, struct moment *m)
 	add_text(s, labels, &n, s->root_key, m->root_id);
 	add_text(s, labels, &n, s->trace_key, m->trace_id);
 	add_text(s, labels, &n, s->span_key, m->span_id);
+	add_text(s, labels, &n, s->tag_key, m->tag);
 	memcpy(labels + n, s->common, s->n_common * sizeof(*labels));
 	return profile_label_set(s->p, labels, n + s->n_common);
 }
@@ -250,6 +252,7 @@ static uint32_t labels_in(struct samples *s, uint32_t base, struct moment_refs r
 		labels[n++] = known[i];
 	add_text(s, labels, &n, s->trace_key, scope->trace_id);
 	add_text(s, labels, &n, s->span_key, scope->span_id);
+	add_text(s, labels, &n, s->tag_key, scope->tag ? scope->tag : "");
 	while (i < n_known)
 		labels[n++] = known[i++];
 	*made = (struct cached_labels){ .refs = refs,

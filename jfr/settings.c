@@ -64,14 +64,37 @@ static int64_t rate_ns(const char *value)
 /* "10ms" is a period, "500/s" a rate. */
 static void note_throttle(struct settings *s, const char *value)
 {
+	int64_t share_ns = rate_ns(value);
+
+	/* What it is already is said again in each chunk. */
+	if (share_ns != s->cpu_time_share_ns)
+		s->sampled_ns = 0;
 	s->cpu_time_ns = 0;
 	set_duration(&s->cpu_time_ns, value);
-	s->cpu_time_share_ns = rate_ns(value);
+	s->cpu_time_share_ns = share_ns;
+}
+
+void settings_note_sampled(struct settings *s, int64_t ns)
+{
+	/* Only of a rate it is not known already. Timers that were late make longer ones. */
+	if (!s->cpu_time_share_ns || ns <= 0 ||
+	    (s->sampled_ns && !s->is_sampled_before && ns >= s->sampled_ns))
+		return;
+	s->sampled_ns = ns;
+	s->is_sampled_before = false;
+}
+
+void settings_begin_chunk(struct settings *s)
+{
+	s->is_sampled_before = true;
 }
 
 int64_t settings_cpu_time_ns(const struct settings *s)
 {
-	return s->cpu_time_ns ? s->cpu_time_ns : mul_saturated(s->cpu_time_share_ns, s->n_cpus);
+	if (s->cpu_time_ns)
+		return s->cpu_time_ns;
+	/* How many CPUs it may use a JVM does not always write. */
+	return s->sampled_ns ? s->sampled_ns : mul_saturated(s->cpu_time_share_ns, s->n_cpus);
 }
 
 static void note_async_profiler(struct settings *s, const char *name, const char *value)
@@ -120,6 +143,7 @@ bool settings_equal(const struct settings *a, const struct settings *b)
 	return a->execution_ns == b->execution_ns && a->native_ns == b->native_ns &&
 	       a->has_cpu_time == b->has_cpu_time && a->cpu_time_ns == b->cpu_time_ns &&
 	       a->cpu_time_share_ns == b->cpu_time_share_ns && a->n_cpus == b->n_cpus &&
+	       a->sampled_ns == b->sampled_ns && a->is_sampled_before == b->is_sampled_before &&
 	       a->has_allocation_sample == b->has_allocation_sample &&
 	       a->has_exceptions == b->has_exceptions &&
 	       a->is_async_profiler == b->is_async_profiler && a->is_wall == b->is_wall &&

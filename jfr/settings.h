@@ -16,6 +16,8 @@ struct settings {
 	int64_t cpu_time_ns;		 /* its period; 0: it has none that is fixed, */
 	int64_t cpu_time_share_ns;	 /* but one of so much for each CPU: "500/s" */
 	int64_t n_cpus;			 /* 0: unknown */
+	int64_t sampled_ns;		 /* the shortest that its samples say; 0: none does */
+	bool is_sampled_before;		 /* in the chunk before this one */
 	bool has_allocation_sample;	 /* ObjectAllocationSample is on */
 	bool has_exceptions;		 /* JavaExceptionThrow is on */
 	/* of async-profiler */
@@ -29,6 +31,9 @@ struct settings {
 
 /* One setting: of which event type ("" when that is not known), its name and value. */
 void settings_note(struct settings *s, const char *event, const char *name, const char *value);
+/* A sample of CPUTimeSample was worth so much; and another chunk begins. */
+void settings_note_sampled(struct settings *s, int64_t ns);
+void settings_begin_chunk(struct settings *s);
 /* The period of CPUTimeSample; 0: unknown. */
 int64_t settings_cpu_time_ns(const struct settings *s);
 bool settings_equal(const struct settings *a, const struct settings *b);

@@ -26,7 +26,8 @@ int spans_add(struct spans *s, const struct span_scope *scope)
 	if (err)
 		return err;
 	s->items[s->n++] = *scope;
-	s->items[s->n - 1].id = (int64_t)s->n;
+	if (scope->id >= 0)
+		s->items[s->n - 1].id = (int64_t)s->n;
 	s->is_sorted = false;
 	return 0;
 }

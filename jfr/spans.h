@@ -11,11 +11,12 @@
 #include <stdint.h>
 
 struct span_scope {
-	int64_t id;	 /* of this scope, by spans_add(); never 0 */
+	int64_t id;	 /* of this scope, never 0: by spans_add() unless it has one below 0 */
 	uint64_t thread; /* any number that is the thread's own: its key in the chunk */
 	int64_t start_ns, end_ns;
 	int64_t latest_ns; /* end of the thread's scopes that began until here: spans_sort() */
 	char trace_id[33], span_id[33];
+	const char *tag; /* NULL or text that lives as long: what its program calls it */
 };
 
 struct spans { /* all zero at first */

@@ -22,12 +22,14 @@ killedV	a repository directory, its JVM killed: one finished chunk, one unfinish
 crashV	a file that the JVM wrote while it died of a signal
 everyV	a file with events that are off by default (17 and later)
 cpuV	a file with CPUTimeSample and MethodTrace (25, 26)
+pinnedV	a file with CPUTimeSample at a rate, of a JVM that is kept on one CPU (25, 26)
 scrubV	a file rewritten by `jfr scrub`: metadata after the checkpoints (21, 25, 26)
 bigV	a file of some 10 MB, profile settings, 70 s
 largeV	40 times bigV, each copy with another start, so that no chunk is there twice
 ap-cpu ap-wall ap-alloc ap-lock ap-nativemem	files of async-profiler, one kind each, 4 s, on JDK 17
 ap-all	a file of async-profiler of four chunks with all kinds, 16 s
 ap-big	the same, 60 s and more of malloc and free, for measures
+ap-span	a file of async-profiler of a program that tells it of spans (tests/jfr/tagged)
 ap-sync	a file of async-profiler with chunks of HotSpot between its own
 fewV ap-few	files of a second with a few events of most kinds, small enough to keep in tests/jfr/kept (17, 25, 26)
 jmc	a file that the writer library of JDK Mission Control made (tests/jfr/writer), the same each time
@@ -38,6 +40,7 @@ ap-live ap-killed	files of async-profiler that were not finished'
 checksum() { cat "$@" | cksum | cut -d' ' -f1; }
 sources=$(checksum tests/jfr/load/*.java)
 few_sources=$(checksum tests/jfr/few/* tests/jfr/writer/*)
+span_sources=$(checksum tests/jfr/tagged/*)
 caches=${XDG_CACHE_HOME:-$HOME/.cache}/weft/jfr
 cache=$caches/$sources
 peers=${XDG_CACHE_HOME:-$HOME/.cache}/weft/peers
@@ -80,12 +83,14 @@ compile_with() {
 ENVIRONMENT=(LC_ALL=C.UTF-8 TZ=UTC PATH=/usr/bin:/bin HOME=/nowhere HOSTNAME=orders-7b5f8d4c9b-x2kpq POD_NAME=orders-7b5f8d4c9b-x2kpq
 	OTEL_SERVICE_NAME=orders OTEL_RESOURCE_ATTRIBUTES=service.version=1.2.3,k8s.namespace.name=shop DB_PASSWORD=not-to-be-told)
 
+RUNNER=()	# what starts the JVM
+
 # load_behind SECONDS KIND OPTIONS...: starts the load program in a JVM with these options; $jvm is its process
 load_behind() {
 	local seconds=$1 kind=$2
 	shift 2
 	mkdir -p "$work/cwd"
-	(cd "$work/cwd" && exec env -i "${ENVIRONMENT[@]}" "$jdk/bin/java" -Xmx64m -XX:+UseG1GC \
+	(cd "$work/cwd" && exec env -i "${ENVIRONMENT[@]}" "${RUNNER[@]}" "$jdk/bin/java" -Xmx64m -XX:+UseG1GC \
 		-XX:FlightRecorderOptions=repository="$work/repository" -Dsecret.token=not-to-be-told "$@" -cp "$cache/classes-$version" Load "$seconds" "$kind") \
 		>"$work/log" 2>&1 &
 	jvm=$!
@@ -165,6 +170,11 @@ make_cpu() {
 	file_with some "profile,jdk.CPUTimeSample#enabled=true,jdk.CPUTimeSample#throttle=10ms,jdk.MethodTrace#enabled=true,jdk.MethodTrace#filter=Burn::deep;Burn::threeQuarters,jdk.MethodTiming#enabled=true,jdk.MethodTiming#filter=Burn::oneQuarter"
 }
 
+make_pinned() {
+	RUNNER=(taskset -c "$(taskset -cp $$ | sed 's/.*: //; s/[,-].*//')")
+	file_with some "profile,jdk.CPUTimeSample#enabled=true,jdk.CPUTimeSample#throttle=500/s"
+}
+
 make_scrub() {
 	"$jdk/bin/jfr" scrub --exclude-events jdk.SystemProcess,jdk.InitialSystemProperty \
 		"$(tests/jfr/recordings.sh "small$version")" "$work/made.jfr" >"$work/log" 2>&1 && mv "$work/made.jfr" "$work/made"
@@ -222,6 +232,10 @@ make_ap() {
 		few -Duser.name=nobody -Duser.home=/nowhere -Duser.dir=/ \
 			-agentpath:/tmp/weft-profiler.so=start,jfr,file=made.jfr,event=itimer,interval=20ms,alloc=8m,lock=10ms && mv "$work/made.jfr" "$work/made"
 		rm -f /tmp/weft-profiler.so ;;
+	span)
+		compile_with "$work" tests/jfr/tagged/*.java && (cd "$work" && env -i "${ENVIRONMENT[@]}" "$jdk/bin/java" \
+			"-agentpath:$profiler=start,jfr,file=made.jfr,event=cpu,interval=2ms,clock=monotonic" -cp classes Tagged >"$work/log" 2>&1) &&
+			mv "$work/made.jfr" "$work/made" ;;
 	live | killed)
 		endless "-agentpath:$profiler=start,jfr,file=$work/made.jfr,event=cpu,interval=5ms"
 		sleep 4
@@ -241,7 +255,7 @@ is_for() {
 		has_writer "$1" && return
 		say "$1: its library is not here (.ci/jfr_peers.sh)" ;;
 	few8 | few11) say "$1$2: settings of single events are there from JDK 17 on" ;;
-	cpu8 | cpu11 | cpu17 | cpu21) say "$1$2: CPUTimeSample is there from JDK 25 on" ;;
+	cpu8 | cpu11 | cpu17 | cpu21 | pinned8 | pinned11 | pinned17 | pinned21) say "$1$2: CPUTimeSample is there from JDK 25 on" ;;
 	every8 | every11) say "$1$2: settings of single events are there from JDK 17 on" ;;
 	scrub8 | scrub11 | scrub17) say "$1$2: jfr scrub is there from JDK 19 on" ;;
 	*) return 0 ;;
@@ -271,7 +285,7 @@ make() {
 		[ -n "$jdk" ] || { say "$name: no JDK $version here"; return $MISSING; }
 		work=$(mktemp -d "$cache/making.XXXXXX")
 		case $name in
-		few* | ap-few | jmc | grafana) "make_$kind" "${name#ap-}" ;;
+		few* | ap-few | ap-span | jmc | grafana) "make_$kind" "${name#ap-}" ;;
 		*) compile "$version" && "make_$kind" "${name#ap-}" ;;
 		esac
 		if [ ! -s "$work/made" ]; then
@@ -304,13 +318,14 @@ worst=0
 for name in "$@"; do
 	case $name in
 	few* | ap-few | jmc | grafana) cache=$caches/$few_sources ;;
+	ap-span) cache=$caches/$span_sources ;;
 	*) cache=$caches/$sources ;;
 	esac
 	mkdir -p "$cache"
 	case $name in
 	ap-*) make_alone "$name" ap 17 ;;
 	jmc | grafana | datadog) make_alone "$name" "$name" 17 ;;
-	few* | small* | default* | every* | gc* | chunks* | live* | killed* | crash* | cpu* | scrub* | big* | large*)
+	few* | small* | default* | every* | gc* | chunks* | live* | killed* | crash* | cpu* | pinned* | scrub* | big* | large*)
 		make_alone "$name" "${name%%[0-9]*}" "${name##*[a-z]}" ;;
 	*) say "no recording is called $name; see --list"; exit 2 ;;
 	esac

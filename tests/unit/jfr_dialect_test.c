@@ -15,7 +15,7 @@
 		name, T_STATE, FIELD_CONSTANT, 0, NULL \
 	}
 
-enum shape { DATADOG, BIASED, TIMELINE, THROWN, PLAIN };
+enum shape { DATADOG, BIASED, TIMELINE, THROWN, PLAIN, TAGGED };
 
 static const struct event_shape shapes[] = {
 	[DATADOG] = { 201,
@@ -37,6 +37,12 @@ static const struct event_shape shapes[] = {
 		     "datadog.ExceptionSample",
 		     { START_FIELD, THREAD_FIELD, STACK_FIELD, TEXT_FIELD("type") } },
 	[PLAIN] = { 205, "jdk.ExecutionSample", { START_FIELD, SAMPLED_FIELD, STACK_FIELD } },
+	[TAGGED] = { 206,
+		     "profiler.Span",
+		     { START_FIELD,
+		       DURATION_FIELD,
+		       THREAD_FIELD,
+		       { "tag", T_STRING, FIELD_CONSTANT, 0, NULL } } },
 };
 
 #define STATE 5 /* "STATE_RUNNABLE", a constant with a text */
@@ -57,6 +63,8 @@ static void put_samples(struct meaning *m)
 	EVENT(m, &shapes[THROWN], AT(7), { .n = 1 }, { .n = 1 }, { .text = "p.Refused" });
 	EVENT(m, &shapes[THROWN], AT(8), { .n = 1 }, { .n = 1 }, { .text = "p.Other" });
 	EVENT(m, &shapes[THROWN], AT(9), { .n = 1 }, { .n = 1 }, { .text = "p.Refused" });
+	EVENT(m, &shapes[DATADOG], AT(10), { .n = 1 }, { .n = 1 }, { .n = STATE }, { .n = STATE },
+	      { .n = 1 }, { .n = 0 }, { .n = 0 }, { .n = STATE });
 }
 
 static void samples_say_how_they_were_taken_and_in_which_span(void **state)
@@ -66,7 +74,7 @@ static void samples_say_how_they_were_taken_and_in_which_span(void **state)
 	(void)state;
 	put_samples(&m);
 	meaning_read(&m);
-	assert_int_equal(m.n, 9);
+	assert_int_equal(m.n, 10);
 	assert_string_equal(m.items[0].mode, "STATE_RUNNABLE");
 	assert_string_equal(m.items[0].operation, "STATE_RUNNABLE");
 	assert_string_equal(m.items[0].span_id, "0000000000000042");
@@ -78,11 +86,13 @@ static void samples_say_how_they_were_taken_and_in_which_span(void **state)
 	assert_string_equal(m.items[6].class, "p.Refused");
 	assert_string_equal(m.items[7].class, "p.Other");
 	assert_int_equal(m.items[7].values[COLUMN_EXCEPTIONS], 1);
+	assert_string_equal(m.items[9].operation, "STATE_RUNNABLE");
+	assert_string_equal(m.items[9].span_id, "");
 	meaning_deinit(&m);
 }
 
-/* All of one stack and thread: the one in a span, with a mode, without, biased, not, two classes.
- */
+/* All of one stack and thread: the one in a span, with a mode, without, biased, not, two classes,
+   an operation and no span. */
 static void what_differs_in_that_is_no_one_sample(void **state)
 {
 	struct profile *p = profile_new();
@@ -94,7 +104,7 @@ static void what_differs_in_that_is_no_one_sample(void **state)
 	meaning_tell(&m, samples_sink(s));
 	assert_int_equal(m.err, 0);
 	samples_finish(s, 0, 0);
-	assert_int_equal(profile_n_samples(p), 7);
+	assert_int_equal(profile_n_samples(p), 8);
 	meaning_deinit(&m);
 	samples_free(s);
 	profile_free(p);
@@ -117,6 +127,77 @@ static void samples_are_in_the_span_of_a_timeline(void **state)
 	assert_string_equal(m.items[1].span_id, "");
 	assert_string_equal(m.items[2].span_id, "");
 	meaning_deinit(&m);
+}
+
+/* The tags 7 and 8, and what async-profiler writes for none. */
+static void put_tags(struct meaning *m)
+{
+	size_t at = checkpoint_begin(&m->c, false, 1);
+
+	put_pool(m->c.b, T_STRING, 3);
+	put_varint(m->c.b, 0);
+	put_string(m->c.b, 0, "");
+	put_varint(m->c.b, 7);
+	put_string(m->c.b, 3, "GET /orders");
+	put_varint(m->c.b, 8);
+	put_string(m->c.b, 3, "query");
+	event_end(m->c.b, at);
+}
+
+static void put_tagged(struct meaning *m)
+{
+	static const struct {
+		int64_t time, duration, thread, tag;
+	} spans[] = { { 100, 100, 1, 7 }, { 140, 20, 1, 8 }, { 210, 20, 1, 0 }, { 300, 50, 1, 7 } };
+
+	meaning_begin(m, shapes, N(shapes));
+	put_tags(m);
+	for (int64_t time = 90; time < 340; time += 20) {
+		EVENT(m, &shapes[PLAIN], AT(time), { .n = 1 }, { .n = 1 });
+		EVENT(m, &shapes[PLAIN], AT(time), { .n = 2 }, { .n = 1 });
+	}
+	for (size_t i = 0; i < N(spans); i++)
+		EVENT(m, &shapes[TAGGED], AT(spans[i].time), { .n = TICKS(spans[i].duration) },
+		      { .n = spans[i].thread }, { .n = spans[i].tag });
+}
+
+static void samples_have_the_tag_of_their_span(void **state)
+{
+	struct meaning m = { 0 };
+
+	(void)state;
+	m.in.groups = 1 << GROUP_CPU;
+	put_tagged(&m);
+	meaning_read(&m);
+	assert_int_equal(m.n, 26);
+	for (size_t i = 0; i < m.n; i++) {
+		int64_t at = m.items[i].time_ns - WRITER_START_NS;
+		const char *tag = at >= 140 && at < 160			 ? "query"
+				  : (at >= 100 && at < 200) || at >= 300 ? "GET /orders"
+									 : "";
+
+		assert_string_equal(m.items[i].tag, m.items[i].thread_id == 1 ? tag : "");
+		assert_string_equal(m.items[i].span_id, "");
+	}
+	meaning_deinit(&m);
+}
+
+/* Of thread 1 in none, one, the other; of thread 2. */
+static void spans_of_one_tag_tell_no_samples_apart(void **state)
+{
+	struct profile *p = profile_new();
+	struct samples *s = samples_new(p);
+	struct meaning m = { 0 };
+
+	(void)state;
+	put_tagged(&m);
+	meaning_tell(&m, samples_sink(s));
+	assert_int_equal(m.err, 0);
+	samples_finish(s, 0, 0);
+	assert_int_equal(profile_n_samples(p), 4);
+	meaning_deinit(&m);
+	samples_free(s);
+	profile_free(p);
 }
 
 #define T_JMC_STACK 60
@@ -179,6 +260,8 @@ int main(void)
 		cmocka_unit_test(samples_say_how_they_were_taken_and_in_which_span),
 		cmocka_unit_test(what_differs_in_that_is_no_one_sample),
 		cmocka_unit_test(samples_are_in_the_span_of_a_timeline),
+		cmocka_unit_test(samples_have_the_tag_of_their_span),
+		cmocka_unit_test(spans_of_one_tag_tell_no_samples_apart),
 		cmocka_unit_test(frames_may_be_constants),
 	};
 

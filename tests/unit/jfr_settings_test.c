@@ -95,6 +95,30 @@ static void a_rate_is_shared_by_the_cpus(void **state)
 	}
 }
 
+static void of_a_rate_samples_say_the_period(void **state)
+{
+	struct settings s = { .n_cpus = 2 };
+
+	(void)state;
+	settings_note(&s, "jdk.CPUTimeSample", "throttle", "500/s");
+	settings_note_sampled(&s, 6000000);
+	settings_note_sampled(&s, 2000000);
+	settings_note_sampled(&s, 4000000);
+	settings_note_sampled(&s, 0);
+	assert_int_equal(settings_cpu_time_ns(&s), 2000000);
+	/* It is as good as none when the next chunk says something else, and none before. */
+	settings_begin_chunk(&s);
+	settings_note(&s, "jdk.CPUTimeSample", "throttle", "500/s");
+	assert_int_equal(settings_cpu_time_ns(&s), 2000000);
+	settings_note_sampled(&s, 4000000);
+	assert_int_equal(settings_cpu_time_ns(&s), 4000000);
+	settings_note(&s, "jdk.CPUTimeSample", "throttle", "100/s");
+	assert_int_equal(settings_cpu_time_ns(&s), 20000000);
+	settings_note(&s, "jdk.CPUTimeSample", "throttle", "10ms");
+	settings_note_sampled(&s, 20000000); /* one that was late */
+	assert_int_equal(settings_cpu_time_ns(&s), 10000000);
+}
+
 static void async_profilers_settings_are_its_own(void **state)
 {
 	struct settings s = { .is_async_profiler = true };
@@ -120,6 +144,7 @@ int main(void)
 		cmocka_unit_test(the_last_one_counts),
 		cmocka_unit_test(a_rate_is_no_period),
 		cmocka_unit_test(a_rate_is_shared_by_the_cpus),
+		cmocka_unit_test(of_a_rate_samples_say_the_period),
 		cmocka_unit_test(async_profilers_settings_are_its_own),
 	};
 

@@ -14,7 +14,12 @@
 enum shape { CPU_TIME, CPU_LOST, THROWN, ERROR, CPUS, LIMITS };
 
 static const struct event_shape shapes[] = {
-	[CPU_TIME] = { 201, "jdk.CPUTimeSample", { START_FIELD, STACK_FIELD, THREAD_FIELD } },
+	[CPU_TIME] = { 201,
+		       "jdk.CPUTimeSample",
+		       { START_FIELD,
+			 STACK_FIELD,
+			 THREAD_FIELD,
+			 { "samplingPeriod", T_LONG, 0, T_TIMESPAN, "TICKS" } } },
 	[CPU_LOST] = { 202,
 		       "jdk.CPUTimeSamplesLost",
 		       { START_FIELD, NUMBER_FIELD("lostSamples"), THREAD_FIELD } },
@@ -62,6 +67,39 @@ static void lost_samples_of_a_rate_are_worth_what_the_jvm_makes_of_it(void **sta
 	}
 }
 
+/* A JVM that taskset keeps on one of two CPUs says so nowhere else. */
+static void lost_samples_of_a_rate_are_worth_what_the_others_are(void **state)
+{
+	static const struct {
+		const char *throttle, *events; /* NULL: all */
+		int64_t worth;
+	} cases[] = {
+		{ "500/s", NULL, 2 * MS },
+		{ "500/s", "jdk.CPUTimeSamplesLost", 2 * MS },
+		{ "5ms", NULL, 5 * MS },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < N(cases); i++) {
+		struct meaning m = { 0 };
+
+		m.in.events = cases[i].events;
+		m.in.groups = cases[i].events ? 1u << GROUP_OTHER : 0;
+		meaning_begin(&m, shapes, N(shapes));
+		meaning_setting(&m, shapes[CPU_TIME].id, "throttle", cases[i].throttle);
+		EVENT(&m, &shapes[CPUS], AT(0), { .n = 2 });
+		for (int n = 3; n > 0; n--) /* some were late */
+			EVENT(&m, &shapes[CPU_TIME], AT(n), { .n = 1 }, { .n = 1 },
+			      { .n = TICKS(n * 2 * MS) });
+		EVENT(&m, &shapes[CPU_TIME], AT(4), { .n = 1 }, { .n = 1 }, { .n = TICKS(4 * MS) });
+		EVENT(&m, &shapes[CPU_LOST], AT(5), { .n = 3 }, { .n = 1 });
+		meaning_read(&m);
+		assert_string_equal(m.items[m.n - 1].mark, "[lost]");
+		assert_int_equal(m.items[m.n - 1].values[COLUMN_CPU], 3 * cases[i].worth);
+		meaning_deinit(&m);
+	}
+}
+
 /* The JVM writes an error as an exception, too. */
 static void errors_are_not_counted_twice(void **state)
 {
@@ -84,6 +122,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(lost_samples_of_a_rate_are_worth_what_the_jvm_makes_of_it),
+		cmocka_unit_test(lost_samples_of_a_rate_are_worth_what_the_others_are),
 		cmocka_unit_test(errors_are_not_counted_twice),
 	};
 

@@ -1,0 +1,83 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""
+What samples say beside their stacks, of programs that are known to do it.
+
+    meaning.py WEFT lost FILE	recordings.sh pinnedV: lost samples are worth what the others are
+    meaning.py WEFT tags FILE	recordings.sh ap-span: samples have the tag of the span they were taken in
+
+Prints a line for each claim: 0 or 1, which is a failure, and the claim.
+"""
+import collections
+import json
+import os
+import subprocess
+import sys
+import tempfile
+
+MOST = 0.95	# a sample may be taken just before or after what it shows
+
+
+def lines(weft, path, *options):
+    with tempfile.TemporaryDirectory(prefix="weft-meaning.") as folder:
+        out = os.path.join(folder, "x.json")
+        subprocess.run([weft, "jfr", *options, path, "-o", out], capture_output=True, check=True)
+        with open(out, encoding="utf-8") as f:
+            return [json.loads(line) for line in f]
+
+
+def folded(weft, path, *options):
+    """What samples of each stack are worth, by the names of its functions."""
+    with tempfile.TemporaryDirectory(prefix="weft-meaning.") as folder:
+        profile = os.path.join(folder, "x.pb.gz")
+        subprocess.run([weft, "jfr", path, "-o", profile], capture_output=True, check=True)
+        out = os.path.join(folder, "x.folded")
+        subprocess.run([weft, "report", profile, *options, "-o", out], capture_output=True, check=True)
+        with open(out, encoding="utf-8") as f:
+            return {stack.replace("_[j]", ""): int(n) for stack, n in (line.rsplit(" ", 1) for line in f)}
+
+
+def claim(is_right, text):
+    print(0 if is_right else 1, text)
+
+
+def worth(events):
+    return {e["sampleWeight"] // e["totalSamples"] for e in events}
+
+
+def check_lost(weft, path):
+    events = collections.defaultdict(list)
+    for event in lines(weft, path):
+        events[event["eventType"]].append(event)
+    lost = events["jdk.CPUTimeSamplesLost"]
+    period = min(worth(events["jdk.CPUTimeSample"]))
+    n_cpus = events["jdk.CPUInformation"][0]["fields"]["hwThreads"]
+    claim(lost, f"samples were lost ({len(lost)} times)")
+    claim(worth(lost) == {period}, f"each is worth the period of the others, on one CPU of {n_cpus}: {period} ns")
+    alone = lines(weft, path, "--events", "jdk.CPUTimeSamplesLost")
+    claim(len(alone) == len(lost) and worth(alone) == {period}, "also when nothing else is asked for")
+    stacks = folded(weft, path)
+    expected = sum(e["sampleWeight"] for e in lost)
+    claim(sum(n for stack, n in stacks.items() if stack.endswith("[lost]")) == expected, "and in a profile")
+
+
+def check_tags(weft, path):
+    tags = {"Tagged.outer": "GET /größe/{id}", "Tagged.inner": "query", "Tagged.untagged": ""}
+    seen = {function: collections.Counter() for function in tags}
+    for event in lines(weft, path, "--events", "cpu"):
+        for function in tags:
+            if any(frame["function"] == function for frame in event.get("stackFrames", ())):
+                seen[function][event.get("spanTag", "")] += 1
+    for function, tag in tags.items():
+        n = sum(seen[function].values())
+        claim(n > 10 and seen[function][tag] >= MOST * n, f"samples of {function} are in {tag or 'no span'} ({seen[function][tag]} of {n})")
+    stacks = folded(weft, path, "--by", "tag")
+    for function, tag in tags.items():
+        mine = [(stack, n) for stack, n in stacks.items() if function in stack.split(";")]
+        root = f"[tag: {tag}]" if tag else "[no tag]"
+        right = sum(n for stack, n in mine if stack.split(";")[0] == root)
+        claim(mine and right >= MOST * sum(n for _, n in mine), f"and so are they in a profile: {function}")
+
+
+if __name__ == "__main__":
+    {"lost": check_lost, "tags": check_tags}[sys.argv[2]](sys.argv[1], sys.argv[3])
