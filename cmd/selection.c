@@ -23,20 +23,30 @@ static uint32_t saying(struct profile *p, const char *text)
 	return profile_location(p, &location, &line, 1);
 }
 
+static const struct {
+	const char *name;
+	enum frame_kind kind;
+} languages[] = {
+	{ "python", FRAME_PYTHON }, { "java", FRAME_JAVA },	{ "go", FRAME_GO },
+	{ "native", FRAME_NATIVE }, { "kernel", FRAME_KERNEL }, { "jit", FRAME_JIT },
+};
+
+#define N_LANGUAGES (sizeof(languages) / sizeof(languages[0]))
+
 enum frame_kind selection_kind(const char *only)
 {
-	static const struct {
-		const char *name;
-		enum frame_kind kind;
-	} languages[] = {
-		{ "python", FRAME_PYTHON }, { "java", FRAME_JAVA },	{ "go", FRAME_GO },
-		{ "native", FRAME_NATIVE }, { "kernel", FRAME_KERNEL }, { "jit", FRAME_JIT },
-	};
-
-	for (size_t i = 0; only && i < sizeof(languages) / sizeof(*languages); i++)
+	for (size_t i = 0; only && i < N_LANGUAGES; i++)
 		if (!strcmp(languages[i].name, only))
 			return languages[i].kind;
 	return FRAME_UNKNOWN;
+}
+
+const char *selection_language(enum frame_kind kind)
+{
+	for (size_t i = 0; i < N_LANGUAGES; i++)
+		if (languages[i].kind == kind)
+			return languages[i].name;
+	return frame_kind_name(kind);
 }
 
 bool selection_keeps_frame(const struct location *l, enum frame_kind only)

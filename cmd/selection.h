@@ -22,6 +22,8 @@ int selection_keep(struct profile *p, const struct options *opt);
 void selection_by_label(struct profile *p, const char *key);
 /* What --only LANGUAGE keeps; FRAME_UNKNOWN: everything (NULL), or there is no such language. */
 enum frame_kind selection_kind(const char *only);
+/* What people call a kind: the word that --only takes where it takes one. */
+const char *selection_language(enum frame_kind kind);
 /* Does --only keep this frame? Marks and what --by begins stacks with stay. */
 bool selection_keeps_frame(const struct location *l, enum frame_kind only);
 /* "[no python]": the stack of what has no frame of that language, in text[32]. */

@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include "cmd/accounting.h"
+#include "cmd/selection.h"
 #include "cmd/show.h"
 #include "core/profile.h"
 
@@ -38,7 +39,7 @@ static void put_kinds(FILE *out, int64_t *kinds)
 		if (!kinds[best])
 			break;
 		fprintf(out, "%s%s %.0f%%", shown ? " " : " · ",
-			frame_kind_name((enum frame_kind)best),
+			selection_language((enum frame_kind)best),
 			100.0 * (double)kinds[best] / (double)total);
 		kinds[best] = 0;
 	}

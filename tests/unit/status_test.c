@@ -38,6 +38,20 @@ static void the_line_has_the_largest_kinds_first(void **state)
 	profile_free(p);
 }
 
+static void kinds_have_the_names_that_only_takes(void **state)
+{
+	struct profile *p = text_profile();
+	struct accounting a = { 0 };
+	char line[256];
+
+	(void)state;
+	add(p, FRAME_PYTHON, 75);
+	add(p, FRAME_JAVA, 25);
+	status_line(p, &a, 0, line, sizeof(line));
+	assert_string_equal(line, "rec 0s · 0 samples · 0 lost · python 75% java 25% · ^C stop");
+	profile_free(p);
+}
+
 static void a_line_without_samples_has_no_shares(void **state)
 {
 	struct profile *p = text_profile();
@@ -84,6 +98,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(the_line_has_the_largest_kinds_first),
+		cmocka_unit_test(kinds_have_the_names_that_only_takes),
 		cmocka_unit_test(a_line_without_samples_has_no_shares),
 		cmocka_unit_test(amounts_have_a_unit_that_suits_the_table),
 	};
