@@ -30,6 +30,8 @@ static uint64_t user_memory(const struct live *l)
 		sum += explain_memory(l->explain);
 	if (l->loops)
 		sum += loop_blocks_memory(l->loops);
+	if (l->sweeper)
+		sum += sweeper_memory(l->sweeper);
 	if (l->profile)
 		sum += profile_memory(l->profile);
 	return sum;

@@ -215,6 +215,11 @@ int sweep_process(struct sweep *s, const struct process *proc, struct python_mem
 	return err;
 }
 
+size_t sweep_memory(const struct sweep *s)
+{
+	return sizeof(*s);
+}
+
 void sweep_count(const struct sweep *s, uint64_t counters[N_COUNTERS])
 {
 	counters[TICK_SAMPLED] += s->n_samples;

@@ -24,6 +24,7 @@ void sweep_free(struct sweep *s);
    program learned. Errors as of python_dump_read(). */
 int sweep_process(struct sweep *s, const struct process *proc, struct python_memory *memory,
 		  uint64_t time_ns, uint64_t weight_ns, size_t *n_tasks);
+size_t sweep_memory(const struct sweep *s);
 void sweep_count(const struct sweep *s, uint64_t counters[N_COUNTERS]);
 
 #endif

@@ -28,7 +28,7 @@ struct swept {
 	bool is_said;	     /* why it cannot be swept */
 	bool is_target;	     /* still */
 	uint32_t serial;     /* of the program that is remembered */
-	struct python_memory memory;
+	struct python_memory *memory; /* NULL: nothing is, as of most processes of a machine */
 };
 
 struct sweeper {
@@ -64,7 +64,7 @@ void sweeper_free(struct sweeper *s)
 		return;
 	sweep_free(s->sweep);
 	for (size_t i = 0; i < s->n; i++)
-		python_memory_forget(&s->swept[i].memory);
+		python_memory_free(s->swept[i].memory);
 	free(s->swept);
 	free(s);
 }
@@ -132,7 +132,7 @@ static void list_targets(struct sweeper *s, uint64_t now_ns)
 	pid_set_deinit(&pids);
 	for (size_t i = 0; i < s->n; i++) {
 		if (!s->swept[i].is_target) {
-			python_memory_forget(&s->swept[i].memory);
+			python_memory_free(s->swept[i].memory);
 			continue;
 		}
 		s->swept[n] = s->swept[i];
@@ -175,14 +175,40 @@ static void count_sweep(struct sweeper *s, size_t n_tasks, uint64_t spent_ns)
 	}
 }
 
-/* Bytes, of all processes. */
+/* Bytes that are remembered of all processes. */
 static size_t kept(const struct sweeper *s)
 {
 	size_t sum = 0;
 
 	for (size_t i = 0; i < s->n; i++)
-		sum += python_memory_size(&s->swept[i].memory);
+		if (s->swept[i].memory)
+			sum += python_memory_size(s->swept[i].memory);
 	return sum;
+}
+
+static void forget(struct swept *w)
+{
+	python_memory_free(w->memory);
+	w->memory = NULL;
+}
+
+/* What was learned counts only if it was of a program with tasks. */
+static int sweep_with_memory(struct sweeper *s, struct swept *w, const struct process *proc,
+			     uint64_t now, size_t *n_tasks)
+{
+	int err;
+
+	if (w->serial != proc->serial)
+		forget(w);
+	w->serial = proc->serial;
+	if (!w->memory)
+		w->memory = python_memory_new();
+	if (!w->memory)
+		return -ENOMEM;
+	err = sweep_process(s->sweep, proc, w->memory, now, now - w->last_ns, n_tasks);
+	if (err || kept(s) > MAX_KEPT)
+		forget(w);
+	return err;
 }
 
 /* No time counts that is after end_ns. */
@@ -197,12 +223,7 @@ static void sweep_target(struct sweeper *s, struct swept *w, uint64_t end_ns)
 		return;
 	if (now > end_ns)
 		now = end_ns;
-	if (w->serial != proc->serial)
-		python_memory_forget(&w->memory);
-	w->serial = proc->serial;
-	err = sweep_process(s->sweep, proc, &w->memory, now, now - w->last_ns, &n_tasks);
-	if (kept(s) > MAX_KEPT)
-		python_memory_forget(&w->memory);
+	err = sweep_with_memory(s, w, proc, now, &n_tasks);
 	w->last_ns = now;
 	if (!err)
 		count_sweep(s, n_tasks, user_ns() - user);
@@ -279,6 +300,12 @@ void sweeper_say(const struct sweeper *s)
 			 " times a task was left out as no thread ran its loop: a process "
 			 "that was forked has its parent's",
 			 counters[ASYNC_STOPPED]);
+}
+
+size_t sweeper_memory(const struct sweeper *s)
+{
+	return sizeof(*s) + s->cap * sizeof(*s->swept) + kept(s) +
+	       (s->sweep ? sweep_memory(s->sweep) : 0);
 }
 
 struct sweep_stats sweeper_stats(const struct sweeper *s)

@@ -49,6 +49,7 @@ void sweeper_count(const struct sweeper *s, uint64_t counters[N_COUNTERS]);
 bool sweeper_is_slow(uint64_t mean_ns, uint64_t period_ns);
 /* Says what the reader of the profile must know. */
 void sweeper_say(const struct sweeper *s);
+size_t sweeper_memory(const struct sweeper *s);
 struct sweep_stats sweeper_stats(const struct sweeper *s);
 
 #endif

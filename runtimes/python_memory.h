@@ -2,7 +2,7 @@
 /*
  * What is kept of one CPython program from one reading of its memory to the next, so that this need
  * not read it again. Nothing is taken for granted: what may have changed says itself whether it
- * still holds. All zeros is empty.
+ * still holds.
  */
 #ifndef RUNTIMES_PYTHON_MEMORY_H
 #define RUNTIMES_PYTHON_MEMORY_H
@@ -19,12 +19,12 @@ struct python_memory {
 	size_t n_pages;
 };
 
+struct python_memory *python_memory_new(void);
+void python_memory_free(struct python_memory *m);
 /* To be asked for before each reading: drops them when they have become many, which makes their ids
    invalid. NULL: no memory. */
 struct python_functions *python_memory_functions(struct python_memory *m);
-/* Bytes on the heap, about. */
+/* Bytes, about. */
 size_t python_memory_size(const struct python_memory *m);
-/* All of it; then it is empty. */
-void python_memory_forget(struct python_memory *m);
 
 #endif

@@ -37,7 +37,7 @@ struct slot {
 };
 
 struct python_parents {
-	struct python_memory memory;
+	struct python_memory *memory;
 	uint64_t parent_key;
 	struct slot slots[N_SLOTS];
 	uint32_t locations[PYTHON_LOGICAL_MAX];
@@ -45,7 +45,15 @@ struct python_parents {
 
 struct python_parents *python_parents_new(void)
 {
-	return calloc(1, sizeof(struct python_parents));
+	struct python_parents *pp = calloc(1, sizeof(*pp));
+
+	if (!pp)
+		return NULL;
+	pp->memory = python_memory_new();
+	if (pp->memory)
+		return pp;
+	free(pp);
+	return NULL;
 }
 
 void python_parents_free(struct python_parents *pp)
@@ -53,7 +61,7 @@ void python_parents_free(struct python_parents *pp)
 	for (size_t i = 0; pp && i < N_SLOTS; i++)
 		free(pp->slots[i].locations);
 	if (pp)
-		python_memory_forget(&pp->memory);
+		python_memory_free(pp->memory);
 	free(pp);
 }
 
@@ -63,7 +71,7 @@ size_t python_parents_memory(const struct python_parents *pp)
 
 	for (size_t i = 0; i < N_SLOTS; i++)
 		sum += pp->slots[i].n * sizeof(uint32_t);
-	return sum + python_memory_size(&pp->memory);
+	return sum + python_memory_size(pp->memory);
 }
 
 /* A search for who waits for a task. */
@@ -173,7 +181,7 @@ static int64_t read_parents(struct python_parents *pp, const struct python_paren
 	SCOPED(intern_free) struct intern *addresses = intern_new();
 	struct search s = { .task = task,
 			    .addresses = addresses,
-			    .functions = python_memory_functions(&pp->memory) };
+			    .functions = python_memory_functions(pp->memory) };
 	struct python_search limits;
 	int64_t n;
 
@@ -183,10 +191,10 @@ static int64_t read_parents(struct python_parents *pp, const struct python_paren
 		return -1;
 	mem_cache_read_ahead(limits.cache, true);
 	s.heap.at = *source->at;
-	python_heap_recall(&s.heap, &pp->memory.heap);
+	python_heap_recall(&s.heap, &pp->memory->heap);
 	n = search(&s, p, pp->locations);
 	if (n >= 0)
-		python_heap_remember(&s.heap, &pp->memory.heap);
+		python_heap_remember(&s.heap, &pp->memory->heap);
 	if (s.heap.parent_key)
 		pp->parent_key = s.heap.parent_key;
 	if (!s.heap.n_left)

@@ -1,12 +1,59 @@
 // SPDX-License-Identifier: Apache-2.0
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
-
+/* When sweeps are made, and what they keep in memory of many processes. */
 #include "bpf/sweeper.h"
+
+#include "bpf/shared.h"
+#include "bpf/targets.h"
+#include "core/profile.h"
+#include "runtimes/python_memory.h"
+#include "tests/unit/process_fixture.h"
+
+#define N_CHILDREN 16
+
+static void nothing(void *ctx)
+{
+	(void)ctx;
+}
+
+/* Most of what runs on a machine. */
+static void a_process_without_tasks_takes_next_to_nothing(void **state)
+{
+	struct fixture *f = *state;
+	struct targets targets = { .flags = TARGET_PIDS };
+	struct sweeper *s = sweeper_new(f->ps, &targets, 1000000);
+	struct profile *p = profile_new();
+	struct budget budget = { 0 };
+	pid_t children[N_CHILDREN];
+	size_t before;
+
+	profile_begin(p, "async_wall", "nanoseconds");
+	assert_int_equal(sweeper_begin(s, p, &budget, 0), 0);
+	before = sweeper_memory(s);
+	for (size_t i = 0; i < N_CHILDREN; i++) {
+		children[i] = start(nothing, NULL);
+		pid_set_add(&targets.pids, children[i]);
+	}
+	for (int i = 0; i < 3; i++)
+		sweeper_run(s, true);
+	assert_in_range(sweeper_memory(s) - before, 1, 128 * N_CHILDREN);
+	for (size_t i = 0; i < N_CHILDREN; i++)
+		stop(children[i]);
+	sweeper_free(s);
+	profile_free(p);
+	pid_set_deinit(&targets.pids);
+}
+
+static void what_is_remembered_of_a_program_counts(void **state)
+{
+	struct python_memory *m = python_memory_new();
+
+	(void)state;
+	assert_in_range(python_memory_size(m), sizeof(*m), sizeof(*m) + 64);
+	assert_non_null(python_memory_functions(m));
+	assert_in_range(python_memory_size(m), sizeof(*m) + 1, sizeof(*m) + (64u << 10));
+	python_memory_free(m);
+	python_memory_free(NULL);
+}
 
 static void pauses_that_are_hardly_longer_are_not_worth_a_word(void **state)
 {
@@ -24,6 +71,8 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(pauses_that_are_hardly_longer_are_not_worth_a_word),
+		PROCESS_TEST(a_process_without_tasks_takes_next_to_nothing),
+		cmocka_unit_test(what_is_remembered_of_a_program_counts),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
