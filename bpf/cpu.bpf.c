@@ -72,12 +72,10 @@ int cpu_tick(struct bpf_perf_event_data *ctx)
 
 static __always_inline void copy_python(__u32 parent_pid, __u32 pid)
 {
-	struct python_process copy, *python = bpf_map_lookup_elem(&python_processes, &parent_pid);
+	struct python_process copy;
 
-	if (!python)
-		return;
-	copy = *python;
-	bpf_map_update_elem(&python_processes, &pid, &copy, BPF_ANY);
+	if (python_process_copy(&copy, parent_pid))
+		bpf_map_update_elem(&python_processes, &pid, &copy, BPF_ANY);
 }
 
 /* A child of a target is one; a pid is new, whatever had it before. */

@@ -161,6 +161,11 @@ struct {
 	__type(value, struct python_process);
 } python_processes __weak SEC(".maps");
 
+static __always_inline struct python_process *python_process_find(__u32 pid)
+{
+	return bpf_map_lookup_elem(&python_processes, &pid);
+}
+
 /* The loop whose tasks a thread was seen executing, where somebody asks for loops. */
 struct {
 	__uint(type, BPF_MAP_TYPE_LRU_HASH);

@@ -10,6 +10,7 @@
 #include "unwinders/unwind.bpf.h"
 #include "unwinders/python.bpf.h"
 #include "bpf/python_code.bpf.h"
+#include "bpf/python_known.bpf.h"
 #include "bpf/span.bpf.h"
 #include "unwinders/python_await.bpf.h"
 #include "unwinders/python_span.bpf.h"
@@ -204,15 +205,12 @@ static __always_inline bool python_look_up(const struct scratch *s, struct pytho
 					   __u64 vdso)
 {
 	__u32 pid = s->sample.pid;
-	const struct python_process *known;
 
 	if (p->pid == pid && p->generation == s->u.generation)
 		return true;
 	p->pid = 0;
-	known = bpf_map_lookup_elem(&python_processes, &pid);
-	if (!known || known->vdso != vdso)
+	if (!python_process_copy(&p->process, pid) || p->process.vdso != vdso)
 		return false;
-	p->process = *known;
 	p->generation = s->u.generation;
 	p->pid = pid;
 	return true;

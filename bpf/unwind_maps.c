@@ -31,6 +31,7 @@ struct unwind_maps {
 	struct word_pool *pool;
 	struct vector *vectors;
 	uint32_t last_generation;
+	uint64_t last_serial; /* of what was said of Python */
 	uint64_t n_pythons_refused;
 };
 
@@ -204,6 +205,7 @@ static bool set_python(struct unwind_maps *m, const struct process_image *image)
 	struct python_process python = *image->python;
 	uint32_t pid = (uint32_t)image->pid;
 
+	python.serial = ++m->last_serial;
 	python.vdso = image->vdso;
 	if (!bpf_map_update_elem(m->pythons_fd, &pid, &python, BPF_ANY))
 		return true;

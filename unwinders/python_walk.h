@@ -46,7 +46,9 @@ struct python_slot_at {
 };
 
 struct python_process {
-	__u64 vdso;				/* as in struct unwind_process */
+	__u64 serial; /* another one each time that user space says something:
+			 bpf/python_known.bpf.h */
+	__u64 vdso;   /* as in struct unwind_process */
 	struct python_slot_at attached, sticky; /* tried in this order */
 	__u64 interpreters; /* address of their head, behind it is the main one */
 	__u64 made;	    /* 3.12: address of such a number for all interpreters */
