@@ -13,6 +13,7 @@
 #include "bpf/python_known.bpf.h"
 #include "bpf/span.bpf.h"
 #include "unwinders/python_await.bpf.h"
+#include "unwinders/python_running.bpf.h"
 #include "unwinders/python_span.bpf.h"
 #include "unwinders/python_task.bpf.h"
 
@@ -77,20 +78,13 @@ UNWIND_GLOBAL __u64 python_tasks_find(__u64 tstate)
 	return p->tasks.n;
 }
 
-/*
- * The task that the thread executes while its coroutine is not on the stack: that of a greenlet
- * which the task runs, as SQLAlchemy's, or the task has just begun a step or ended one. From 3.14
- * on the thread says it; before it could be any thread's.
- */
+/* The task that the thread executes though its coroutine is not on the stack. */
 UNWIND_GLOBAL int python_tasks_elsewhere(void)
 {
 	struct python_scratch *p = python_scratch_get();
 
-	if (!p || !p->process.tstate_task || !p->tasks.n)
-		return 0;
-	p->tasks.task = p->tasks.tasks[0];
-	p->tasks.coro = p->tasks.coros[0];
-	p->tasks.root = WIRE_TASK_ELSEWHERE;
+	if (p)
+		python_tasks_running(&p->tasks, &p->process, p->walk.tstate, p->span_bytes);
 	return 0;
 }
 
@@ -253,12 +247,12 @@ static __always_inline void python_stack(struct scratch *s, __u64 vdso)
 	OPAQUE(end);
 	if (end < N_COUNTERS)
 		s->cpu.counters[end]++;
-	if (p->process.object_head && !p->record.loop_time)
-		python_uv_turn(s->sample.tid, s->is_polling);
 	if (p->tasks.task)
 		python_tasks_note(s->sample.tid);
 	else if (p->tasks.n)
 		python_tasks_elsewhere();
+	if (p->process.object_head && !p->record.loop_time)
+		python_uv_turn(s->sample.tid, s->is_polling);
 	if (asks_who_waits && p->tasks.task && p->tasks.root != WIRE_TASK_ELSEWHERE)
 		n_all = python_await_all(p->tasks.task, n);
 	if (p->tasks.task)

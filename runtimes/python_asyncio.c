@@ -71,6 +71,8 @@ void python_asyncio_set(const struct python_asyncio *a, struct python_process *o
 	out->has_tasks = 1;
 	out->current_tasks = a->current_tasks;
 	out->tstate_task = a->is_in_thread ? at->thread.running_task : 0;
+	out->tstate_loop = a->is_in_thread ? 0 : at->thread.running_loop;
+	out->tstate_dict = at->thread.dict;
 	out->task_coro = at->task.coro;
 	out->task_name = at->task.name;
 	out->task_callbacks = at->future.callback;

@@ -76,6 +76,8 @@ int python_heap_layout_of(const struct python_layout *l, struct python_heap_layo
 
 		*field(out, object_rows[i].to) = value ? value + out->head : 0;
 	}
+	if (minor == 13) /* right behind what the interpreter says the size of */
+		out->thread.running_loop = l->thread.size;
 	/* A collector's head of two words is between, where there is one. */
 	out->object.managed_dict = l->is_free_threaded ? 8 : 24;
 	if (l->is_free_threaded && out->interp.tasks)

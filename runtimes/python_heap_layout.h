@@ -81,7 +81,8 @@ struct python_heap_layout {
 	} task;
 	struct {
 		uint16_t dict; /* to 3.12: PyThreadState_GetDict(), which has the running loop */
-		uint16_t running_loop, running_task, tasks; /* from 3.14 */
+		uint16_t running_loop;	      /* from 3.13 */
+		uint16_t running_task, tasks; /* from 3.14 */
 	} thread;
 	struct {
 		uint16_t tasks; /* from 3.14: of threads that ended */

@@ -106,12 +106,6 @@ static bool is_known(const struct intern *known, uint64_t loop)
 	return intern_find(known, &loop, sizeof(loop)) != 0;
 }
 
-/* 3.13 has it right behind the thread state. */
-static uint64_t loop_behind_thread(struct python_heap *h, uint64_t thread)
-{
-	return h->layout->thread.size ? python_word(h, thread + h->layout->thread.size) : 0;
-}
-
 /* What the loops of asyncio say themselves, while they run. */
 static uint64_t loop_of_thread(struct python_heap *h, uint64_t thread, const struct intern *known)
 {
@@ -145,14 +139,10 @@ static uint64_t loop_in_dict(struct python_heap *h, uint64_t thread,
 uint64_t python_running_loop(struct python_heap *h, uint64_t thread,
 			     const struct python_loops *loops)
 {
-	uint64_t loop;
+	uint64_t loop = h->at.thread.running_loop
+				? python_word(h, thread + h->at.thread.running_loop)
+				: loop_in_dict(h, thread, loops);
 
-	if (h->at.thread.running_loop)
-		loop = python_word(h, thread + h->at.thread.running_loop);
-	else if (h->at.thread.dict)
-		loop = loop_in_dict(h, thread, loops);
-	else
-		loop = loop_behind_thread(h, thread);
 	if (loop && is_known(loops->known, loop))
 		return loop;
 	/* asyncio without its C half keeps it elsewhere. */

@@ -17,13 +17,14 @@
 #define PYTHON_KEYS_MAX_LOG2 24
 
 static __always_inline void python_tasks_add(struct python_tasks *t, const struct python_process *p,
-					     __u64 task)
+					     __u64 loop, __u64 task)
 {
 	__u64 n = t->n;
 
 	OPAQUE(n);
 	if (!task || n >= MAX_CURRENT_TASKS)
 		return;
+	t->loops[n] = loop;
 	t->tasks[n] = task;
 	t->coros[n] = python_read_pointer(task + p->task_coro);
 	t->n = n + 1;
@@ -77,13 +78,13 @@ static __always_inline void python_tasks_begin(struct python_tasks *t,
 	t->n = 0;
 	t->task = t->coro = t->root = 0;
 	if (p->tstate_task) {
-		python_tasks_add(t, p, python_read_pointer(tstate + p->tstate_task));
+		python_tasks_add(t, p, tstate, python_read_pointer(tstate + p->tstate_task));
 		return;
 	}
 	n = python_last_entries(entries, p, bytes);
 	for (__u64 i = 0; i < MAX_CURRENT_ENTRIES; i++)
 		if (i < n)
-			python_tasks_add(t, p, entries[i].value);
+			python_tasks_add(t, p, entries[i].key, entries[i].value);
 }
 
 /* A generator of the stack, innermost first, and the number of its frame: only the first task's

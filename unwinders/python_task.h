@@ -17,10 +17,11 @@ struct python_dict_entry {
 };
 
 struct python_tasks {
-	__u64 n; /* tasks that loops execute, whichever thread's */
+	__u64 n;			/* tasks that loops execute, whichever thread's */
+	__u64 loops[MAX_CURRENT_TASKS]; /* from 3.14 on the thread state instead */
 	__u64 tasks[MAX_CURRENT_TASKS], coros[MAX_CURRENT_TASKS];
-	__u64 task, coro; /* whose coroutine is on this thread's stack; task 0: none yet */
-	__u64 root;	  /* number of its frame there */
+	__u64 task, coro; /* that which this thread executes; task 0: none yet */
+	__u64 root;	  /* number of its coroutine's frame, or WIRE_TASK_ELSEWHERE */
 };
 
 #endif

@@ -83,6 +83,8 @@ struct python_process {
 	/* asyncio; of no meaning while has_tasks is 0 */
 	__u64 current_tasks; /* to 3.13: the dict from loops to the tasks they execute */
 	__u16 tstate_task;   /* from 3.14 on: the task that the thread executes */
+	__u16 tstate_loop;   /* 3.13: the loop that it runs */
+	__u16 tstate_dict;   /* to 3.12: a dict that has that */
 	__u16 task_coro;
 	__u16 task_callbacks;	       /* what its future will do: callback0, context0, callbacks */
 	__u16 task_name, gen_qualname; /* a pointer to a str or an int; 3.7 has the coroutine's */

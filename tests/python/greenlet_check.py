@@ -83,9 +83,7 @@ def main():
     in_tasks = tasks["right"] + tasks["wrong"] + tasks["missing"]
     print("%d of %d stacks of greenlets are right; %d of %d samples of tasks have their names, %d wrong ones" % (
         seen["right"], n, tasks["right"], in_tasks, tasks["wrong"]))
-    # To 3.13 nothing says whose task it is.
-    least = 0.98 if int(sys.argv[3]) >= 14 else 0
-    has_names = in_tasks > 100 and tasks["right"] >= least * in_tasks and tasks["none"] > 20 and not tasks["wrong"]
+    has_names = in_tasks > 100 and tasks["right"] >= 0.98 * in_tasks and tasks["none"] > 20 and not tasks["wrong"]
     return 0 if n > 40 and seen["right"] >= 0.995 * n and not seen["wrong"] and (has_names or not has_tasks) else 1
 
 

@@ -50,9 +50,9 @@ def down(n, other):
 
 def main(seconds):
     others = [greenlet.greenlet(first), greenlet.greenlet(second)]
-    end = time.time() + seconds
+    end = time.process_time() + seconds
     n = 0
-    while time.time() < end:
+    while time.process_time() < end:
         down(n % 3, others[n // 3 % 2])
         n += 1
 

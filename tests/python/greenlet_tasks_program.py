@@ -1,13 +1,14 @@
 # SPDX-License-Identifier: Apache-2.0
 """Asyncio tasks that run their program in greenlets, as SQLAlchemy's asyncio does, for CPython 3.7 and later:
-greenlet_tasks_program.py SECONDS. What spins is named after the task that it is of, in_red, in_green or in_none; some
-of it waits inside its greenlet. A thread without a loop runs a greenlet too."""
+greenlet_tasks_program.py SECONDS (of CPU). What spins is named after the task that it is of, in_red, in_green, in_blue or
+in_none; some of it waits inside its greenlet. The blue one runs in a thread and loop of its own; a thread without a
+loop runs a greenlet too."""
 import asyncio
 import sys
 import threading
 import time
 
-NAMES = ("red", "green")
+NAMES = ("red", "green", "blue")
 
 
 def spin():
@@ -37,35 +38,48 @@ async def red(end):
         for _ in range(3):
             in_red()
             wait(asyncio.sleep(0.001))
-    while time.time() < end:
+    while time.process_time() < end:
         in_red()
         await spawn(query)
 
 
 async def green(end):
-    while time.time() < end:
+    while time.process_time() < end:
         await spawn(in_green)
         in_green()
         await asyncio.sleep(0)
 
 
-async def main(end):
-    names = ({"name": name} for name in NAMES) if sys.version_info >= (3, 8) else ({}, {})
-    await asyncio.gather(*(asyncio.get_event_loop().create_task(c, **n) for c, n in zip((red(end), green(end)), names)))
+async def blue(end):
+    while time.process_time() < end:
+        await spawn(in_blue)
+        await asyncio.sleep(0)
+
+
+async def main(*coroutines):
+    await asyncio.gather(*(asyncio.get_event_loop().create_task(
+        c, **({"name": c.__name__} if sys.version_info >= (3, 8) else {})) for c in coroutines))
+
+
+def run(*coroutines):
+    loop = asyncio.new_event_loop()
+    asyncio.set_event_loop(loop)
+    loop.run_until_complete(main(*coroutines))
 
 
 def outside(end):
-    while time.time() < end:
+    while time.process_time() < end:
         greenlet.greenlet(in_none).switch()
         in_none()
+        time.sleep(0.01)
 
 
 if __name__ == "__main__":
     import greenlet
-    end = time.time() + float(sys.argv[1])
-    thread = threading.Thread(target=outside, args=(end,))
-    thread.start()
-    loop = asyncio.new_event_loop()
-    asyncio.set_event_loop(loop)
-    loop.run_until_complete(main(end))
-    thread.join()
+    end = time.process_time() + float(sys.argv[1])
+    threads = [threading.Thread(target=outside, args=(end,)), threading.Thread(target=lambda: run(blue(end)))]
+    for thread in threads:
+        thread.start()
+    run(red(end), green(end))
+    for thread in threads:
+        thread.join()
