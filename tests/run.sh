@@ -21,6 +21,7 @@ may_skip+='|no cgroup2 can be mounted|no such hierarchy'	# a machine has version
 may_skip+='|no 32-bit programs here'	# a kernel without them
 may_skip+='|this machine has one'	# a hardware counter: the refusal for want of one cannot be seen
 may_skip+='|no python3\.[0-9]+t? here'	# which there must be, lines_test.sh says
+may_skip+='|places were not used again'	# code objects of a free-threaded interpreter
 may_skip+='|no shared library, or no compiler'	# an interpreter that is one program
 may_skip+='|no (uvloop|greenlet|anyio) for it|no debug information for|no debug build of CPython here'	# packages that are there for some versions only
 may_skip+='|no JDK (8|11|21|25|26) here|no async-profiler here'	# JDK 17 there must be
