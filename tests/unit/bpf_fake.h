@@ -29,6 +29,13 @@
 #define BPF_CORE_READ(s, ...) \
 	BPF_CORE_READ_N(__VA_ARGS__, BPF_CORE_READ_2, BPF_CORE_READ_1, )(s, __VA_ARGS__)
 
+/* A kernel without ORC tables. */
+#define BPF_CORE_READ_BITFIELD_PROBED(s, field) ((s)->field)
+#define bpf_core_field_exists(field) true
+#define bpf_core_type_exists(type) false
+#define bpf_core_type_size(type) sizeof(type)
+#define bpf_core_read(to, len, from) bpf_probe_read_kernel(to, len, from)
+
 #define FAKE_RING_LEN (1 << 16)
 
 static struct {
