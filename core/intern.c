@@ -17,14 +17,20 @@ struct block {
 
 struct entry {
 	const void *bytes;
-	uint32_t len, hash;
+	uint32_t len;
+};
+
+/* Half of the hash is kept here: what has another is passed over without a look at its entry. */
+struct slot {
+	uint32_t id; /* 0: free */
+	uint32_t hash;
 };
 
 struct intern {
 	struct block *blocks;
 	struct entry *entries; /* entry of id i is entries[i - 1] */
 	uint32_t n, cap;
-	uint32_t *slots; /* open addressing, power of two, ids */
+	struct slot *slots; /* open addressing, power of two */
 	uint32_t n_slots;
 	size_t memory;
 };
@@ -122,19 +128,34 @@ static void *block_take(struct intern *in, size_t len)
 	return (char *)b->bytes + b->used - room;
 }
 
-static uint32_t *slot_of(const struct intern *in, const void *bytes, size_t len, uint32_t hash)
+static struct slot *slot_of(const struct intern *in, const void *bytes, size_t len, uint32_t hash)
 {
 	uint32_t i = hash & (in->n_slots - 1);
 
 	for (;; i = (i + 1) & (in->n_slots - 1)) {
-		uint32_t id = in->slots[i];
+		struct slot *slot = &in->slots[i];
 		const struct entry *e;
 
-		if (!id)
-			return &in->slots[i];
-		e = &in->entries[id - 1];
-		if (e->hash == hash && e->len == len && (!len || !memcmp(e->bytes, bytes, len)))
-			return &in->slots[i];
+		if (!slot->id)
+			return slot;
+		if (slot->hash != hash)
+			continue;
+		e = &in->entries[slot->id - 1];
+		if (e->len == len && (!len || !memcmp(e->bytes, bytes, len)))
+			return slot;
+	}
+}
+
+static void fill_slots(struct slot *slots, uint32_t n_slots, const struct intern *from)
+{
+	for (uint32_t k = 0; k < from->n_slots; k++) {
+		uint32_t i = from->slots[k].hash & (n_slots - 1);
+
+		if (!from->slots[k].id)
+			continue;
+		while (slots[i].id)
+			i = (i + 1) & (n_slots - 1);
+		slots[i] = from->slots[k];
 	}
 }
 
@@ -142,7 +163,7 @@ static int grow(struct intern *in)
 {
 	uint32_t n_slots = in->n_slots ? in->n_slots * 2 : 256;
 	struct entry *entries;
-	uint32_t *slots;
+	struct slot *slots;
 
 	if (!n_slots) /* more than 2^31 ids */
 		return -1;
@@ -154,13 +175,7 @@ static int grow(struct intern *in)
 		free(slots);
 		return -1;
 	}
-	for (uint32_t id = 1; id <= in->n; id++) {
-		uint32_t i = entries[id - 1].hash & (n_slots - 1);
-
-		while (slots[i])
-			i = (i + 1) & (n_slots - 1);
-		slots[i] = id;
-	}
+	fill_slots(slots, n_slots, in);
 	in->memory += (n_slots - in->n_slots) * sizeof(*slots) +
 		      (n_slots / 2 - in->cap) * sizeof(*entries);
 	free(in->slots);
@@ -172,13 +187,13 @@ static int grow(struct intern *in)
 
 uint32_t intern_find(const struct intern *in, const void *bytes, size_t len)
 {
-	return in->n_slots ? *slot_of(in, bytes, len, (uint32_t)hash_bytes(bytes, len)) : 0;
+	return in->n_slots ? slot_of(in, bytes, len, (uint32_t)hash_bytes(bytes, len))->id : 0;
 }
 
 uint32_t intern_add(struct intern *in, const void *bytes, size_t len)
 {
 	uint32_t hash = (uint32_t)hash_bytes(bytes, len);
-	uint32_t *slot;
+	struct slot *slot;
 	char *copy;
 
 	if (len > UINT32_MAX - 16)
@@ -192,16 +207,17 @@ uint32_t intern_add(struct intern *in, const void *bytes, size_t len)
 			return 0;
 	}
 	slot = slot_of(in, bytes, len, hash);
-	if (*slot)
-		return *slot;
+	if (slot->id)
+		return slot->id;
 	copy = block_take(in, len);
 	if (!copy)
 		return 0;
 	if (len)
 		memcpy(copy, bytes, len);
 	copy[len] = 0;
-	in->entries[in->n++] = (struct entry){ copy, (uint32_t)len, hash };
-	return *slot = in->n;
+	in->entries[in->n++] = (struct entry){ copy, (uint32_t)len };
+	*slot = (struct slot){ in->n, hash };
+	return in->n;
 }
 
 const void *intern_get(const struct intern *in, uint32_t id, size_t *len)

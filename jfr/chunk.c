@@ -112,7 +112,7 @@ static int reserve_event(struct chunk *c, uint64_t size)
 
 	if (size <= c->event_cap)
 		return 0;
-	event = realloc(c->event, size + WIRE_VARINT_MAX);
+	event = realloc(c->event, size + WIRE_PADDING);
 	if (!event)
 		return -ENOMEM;
 	c->event = event;
@@ -198,6 +198,7 @@ static int use_metadata(struct chunk *c, struct metadata *m)
 
 	if (err)
 		return err;
+	names_update(c->names);
 	metadata_ref(m);
 	metadata_unref(c->metadata);
 	c->metadata = m;

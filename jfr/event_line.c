@@ -122,20 +122,20 @@ static void put_path(FILE *out, const struct java_stack *s)
 {
 	for (size_t i = 0; i < s->n && i < PATH_FRAMES; i++) {
 		fputs(i ? " <- " : "", out);
-		put_name(out, s->frames[i].method);
+		put_name(out, s->frames[i]->method);
 	}
 }
 
 static void put_top(FILE *out, const struct java_stack *s)
 {
-	put_name(out, s->frames[0].method);
+	put_name(out, s->frames[0]->method);
 }
 
 static void put_trace(FILE *out, const struct java_stack *s)
 {
 	fputc('[', out);
 	for (size_t i = 0; i < s->n; i++) {
-		const struct java_frame *f = &s->frames[i];
+		const struct java_frame *f = s->frames[i];
 
 		fputs(i ? ",{\"class\":" : "{\"class\":", out);
 		text_put_json(f->method->class->name, strlen(f->method->class->name), out);
@@ -150,10 +150,10 @@ static void put_frames(FILE *out, const struct java_stack *s)
 {
 	fputs(",\"stackFrames\":[", out);
 	for (size_t i = 0; i < s->n; i++) {
-		const struct java_frame *f = &s->frames[i];
+		const struct java_frame *f = s->frames[i];
 
 		fprintf(out, "%s{\"depth\":%zu", i ? "," : "", i);
-		put_made(out, "function", &(struct java_stack){ .frames = f, .n = 1 }, put_top);
+		put_made(out, "function", &(struct java_stack){ .frames = &f, .n = 1 }, put_top);
 		put_text(out, "class", f->method->class->name);
 		put_text(out, "method", f->method->name);
 		put_text(out, "descriptor", f->method->descriptor);
@@ -181,8 +181,8 @@ static char *stack_text(const struct java_stack *s)
 		return NULL;
 	if (s->n) {
 		put_made(out, "topFunction", s, put_top);
-		put_text(out, "topClass", s->frames[0].method->class->name);
-		put_text(out, "topMethod", s->frames[0].method->name);
+		put_text(out, "topClass", s->frames[0]->method->class->name);
+		put_text(out, "topMethod", s->frames[0]->method->name);
 	}
 	put_number(out, "stackDepth", (int64_t)s->n);
 	put_text(out, "resolutionStatus", s->is_partial ? "partial" : "resolved");

@@ -34,7 +34,7 @@ static bool has_room(struct event_order *o, size_t len)
 		cap *= 2;
 	if (cap == o->bytes_cap)
 		return true;
-	bytes = realloc(o->bytes, cap + WIRE_VARINT_MAX);
+	bytes = realloc(o->bytes, cap + WIRE_PADDING);
 	if (!bytes)
 		return false;
 	o->bytes = bytes;

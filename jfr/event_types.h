@@ -46,7 +46,7 @@ struct event {
 	struct event_type *type;
 	uint64_t at; /* of its first byte, in the file */
 	uint32_t size;
-	const uint8_t *fields; /* behind its type id; WIRE_VARINT_MAX more bytes can be loaded */
+	const uint8_t *fields; /* behind its type id; WIRE_PADDING more bytes can be loaded */
 	size_t fields_len;
 };
 

@@ -2,7 +2,6 @@
 #include "jfr/interpreter.h"
 
 #include <errno.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -10,6 +9,7 @@
 #include "jfr/chunk.h"
 #include "jfr/constants.h"
 #include "jfr/moment_field.h"
+#include "jfr/moment_look.h"
 #include "jfr/place.h"
 
 #define MAX_NAMED (64 * 1024) /* 5 MB */
@@ -34,7 +34,9 @@ struct binding {
 	struct event_row row;
 	bool is_wanted[MAX_SINKS], is_for_sinks;
 	bool needs_spans; /* for some of them */
+	int only;	  /* the one that wants it, if that can recall events; -1: it is not so */
 	struct moment_reader *reader;
+	const struct look_plan *plan; /* of the reader */
 };
 
 static enum use use_of(const char *type)
@@ -71,6 +73,22 @@ static bool is_wanted(struct interpreter *in, struct binding *b, const struct jf
 	return b->is_for_sinks || b->use != USE_SINKS;
 }
 
+/* The only one who hears of events of a type, if these may be known to it without being read. */
+static int only_sink(const struct interpreter *in, const struct binding *b)
+{
+	int only = -1;
+
+	for (unsigned int i = 0; i < in->n_sinks; i++) {
+		if (b->is_wanted[i] && only >= 0)
+			return -1;
+		if (b->is_wanted[i])
+			only = (int)i;
+	}
+	if (only < 0 || b->use != USE_SINKS || b->needs_spans)
+		return -1;
+	return in->sinks[only].recall ? only : -1;
+}
+
 /* What is found out about a type stays with how its events are read. */
 static struct binding *keep_binding(const struct binding *b, const struct jfr_type *type)
 {
@@ -81,10 +99,12 @@ static struct binding *keep_binding(const struct binding *b, const struct jfr_ty
 		return NULL;
 	*kept = *b;
 	kept->reader = moment_reader_new(type, &kept->row, &err);
-	if (kept->reader)
-		return kept;
-	free(kept);
-	return NULL;
+	if (!kept->reader) {
+		free(kept);
+		return NULL;
+	}
+	kept->plan = moment_look_plan(kept->reader);
+	return kept;
 }
 
 static void *bind(void *ctx, struct metadata *m, const struct jfr_type *type)
@@ -93,7 +113,10 @@ static void *bind(void *ctx, struct metadata *m, const struct jfr_type *type)
 	struct binding b = { .use = use_of(type->name) };
 
 	(void)m;
-	return is_wanted(in, &b, type) ? keep_binding(&b, type) : NULL;
+	if (!is_wanted(in, &b, type))
+		return NULL;
+	b.only = only_sink(in, &b);
+	return keep_binding(&b, type);
 }
 
 static void unbind(void *ctx, void *binding)
@@ -153,21 +176,9 @@ static void take_own(struct interpreter *in, const struct binding *b, const stru
 
 static bool is_in_range(struct interpreter *in, struct moment *m)
 {
-	char id[24];
-
 	if ((in->from_ns && m->time_ns < in->from_ns) || (in->to_ns && m->time_ns >= in->to_ns))
 		return false;
-	if (!in->thread)
-		return true;
-	if (!moment_thread(m))
-		return false;
-	if (!strcmp(m->thread->name, in->thread))
-		return true;
-	snprintf(id, sizeof(id), "%lld", (long long)m->thread->id);
-	if (!strcmp(id, in->thread))
-		return true;
-	snprintf(id, sizeof(id), "%lld", (long long)m->thread->os_id);
-	return !strcmp(id, in->thread);
+	return !in->thread || moment_is_of_thread(m, in->thread);
 }
 
 /* The tag of a span that has no ids. Spans of one tag are one: no sample is told apart by them. */
@@ -296,9 +307,24 @@ static bool waits(const struct interpreter *in, const struct binding *b)
 	return !in->is_mute && (in->is_ordered || (in->has_scopes && b->needs_spans));
 }
 
-static int visit(void *ctx, struct chunk *chunk, const struct event *e)
+/* 1: nobody knows it without its being read. */
+static int recall(struct interpreter *in, const struct binding *b, struct chunk *chunk,
+		  const struct event *e)
 {
-	struct interpreter *in = ctx;
+	const struct unread u = {
+		.reader = b->reader,
+		.plan = b->plan,
+		.settings = &in->settings,
+		.spans = in->has_scopes ? &in->spans : NULL,
+	};
+
+	if (!in->can_recall || in->defers)
+		return 1;
+	return in->sinks[b->only].recall(in->sinks[b->only].ctx, chunk, e, &u);
+}
+
+static int read_event(struct interpreter *in, struct chunk *chunk, const struct event *e)
+{
 	const struct binding *b = e->type->binding;
 	struct moment m;
 	int err = 0;
@@ -321,6 +347,15 @@ static int visit(void *ctx, struct chunk *chunk, const struct event *e)
 	return tell(in, b, &m);
 }
 
+static int visit(void *ctx, struct chunk *chunk, const struct event *e)
+{
+	struct interpreter *in = ctx;
+	const struct binding *b = e->type->binding;
+	int err = b->only >= 0 ? recall(in, b, chunk, e) : 1;
+
+	return err == 1 ? read_event(in, chunk, e) : err;
+}
+
 static void *bind_preview(void *ctx, struct metadata *m, const struct jfr_type *type)
 {
 	struct binding b = { .use = use_of(type->name) };
@@ -328,6 +363,7 @@ static void *bind_preview(void *ctx, struct metadata *m, const struct jfr_type *
 	(void)ctx, (void)m;
 	if (b.use == USE_SINKS || b.use == USE_SPAN)
 		return NULL;
+	b.only = -1;
 	b.row = *event_row_find(type->name);
 	return keep_binding(&b, type);
 }
@@ -405,6 +441,8 @@ static int begin(void *ctx, struct chunk *chunk)
 	int err = 0;
 
 	in->has_scopes = !in->is_mute && has_scopes(chunk);
+	in->can_recall =
+		!in->is_mute && !in->is_ordered && !in->from_ns && !in->to_ns && !in->thread;
 	event_order_clear(&in->order);
 	spans_clear(&in->spans);
 	sample_rows_clear(&in->named);

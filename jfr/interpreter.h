@@ -21,6 +21,14 @@
 
 #define MAX_SINKS 4
 
+/* What there is to an event that is not read. */
+struct unread {
+	struct moment_reader *reader;
+	const struct look_plan *plan; /* of the reader */
+	const struct settings *settings;
+	struct spans *spans;
+};
+
 /* Who is told of moments. */
 struct moment_sink {
 	void *ctx;
@@ -30,6 +38,10 @@ struct moment_sink {
 	/* Does it want events of this type? NULL: those of the groups asked for. */
 	bool (*wants)(void *ctx, const struct event_row *row);
 	int (*take)(void *ctx, struct moment *m); /* 0, or what ends the reading */
+	/* Takes an event without its being read, when it knows what comes of it; spans as in
+	   a moment. 1: it does not, and is told of its moment next. NULL is fine. */
+	int (*recall)(void *ctx, struct chunk *chunk, const struct event *e,
+		      const struct unread *u);
 	/* Another chunk, of which settings and facts are known; NULL is fine. */
 	void (*begin)(void *ctx, struct chunk *chunk);
 	void (*end)(void *ctx, struct chunk *chunk, struct event_types *types); /* and its end */
@@ -58,6 +70,7 @@ struct interpreter {
 	/* of the chunk that is being read */
 	int64_t chunk_ns, chunk_ticks; /* where it starts */
 	bool has_scopes;	       /* it may have scopes, which are written at their ends */
+	bool can_recall;	       /* events need not be read by themselves */
 	struct event_order order;
 	struct spans spans;
 	struct sample_rows named; /* what it was that had its names put together, when mute */

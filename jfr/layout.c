@@ -381,6 +381,25 @@ int layout_read_numbers(const struct layout *l, struct reader *r, int64_t *numbe
 	return r->err;
 }
 
+bool layout_is_varint(const struct layout *l, size_t leaf)
+{
+	return leaf < l->n && is_varint(l->steps[leaf].op);
+}
+
+bool layout_is_byte(const struct layout *l, size_t leaf)
+{
+	return leaf < l->n && l->steps[leaf].op < OP_SHORT;
+}
+
+int64_t layout_number_at(const struct layout *l, size_t leaf, const uint8_t *bytes)
+{
+	enum op op = l->steps[leaf].op;
+
+	if (op == OP_BYTE)
+		return (int8_t)*bytes;
+	return op == OP_UNSIGNED_BYTE ? *bytes : narrowed(op, wire_varint_short(&bytes));
+}
+
 const struct layout *layout_elements(const struct layout *l, size_t leaf)
 {
 	return leaf < l->n ? l->steps[leaf].elements : NULL;

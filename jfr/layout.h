@@ -50,12 +50,17 @@ int layout_find(const struct layout *l, const char *path);
 /* Reads all leaves; values has room for layout_n_leaves(). r ends behind the last. 0 or the
    reader's error. */
 int layout_read(const struct layout *l, struct reader *r, struct jfr_value *values);
-/* The same where WIRE_VARINT_MAX bytes behind what r has can be loaded, whatever they are. */
+/* The same where WIRE_PADDING bytes behind what r has can be loaded, whatever they are. */
 int layout_read_padded(const struct layout *l, struct reader *r, struct jfr_value *values);
 /* Moves r behind a value of the type. */
 int layout_skip(const struct layout *l, struct reader *r);
 /* Reads all leaves as whole numbers; what is none is 0. */
 int layout_read_numbers(const struct layout *l, struct reader *r, int64_t *numbers);
+/* Is a leaf one varint, or one byte? */
+bool layout_is_varint(const struct layout *l, size_t leaf);
+bool layout_is_byte(const struct layout *l, size_t leaf);
+/* The number of such a leaf, of which all bytes are there; WIRE_PADDING can be loaded. */
+int64_t layout_number_at(const struct layout *l, size_t leaf, const uint8_t *bytes);
 /* The layout of the elements of an array leaf; NULL when they are not described. */
 const struct layout *layout_elements(const struct layout *l, size_t leaf);
 

@@ -9,23 +9,8 @@
 
 #include "core/intern.h"
 #include "jfr/chunk.h"
-#include "jfr/layout.h"
-#include "jfr/place.h"
+#include "jfr/moment_reader.h"
 #include "jfr/settings.h"
-#include "jfr/weight.h"
-
-struct moment_reader {
-	const struct jfr_type *type;
-	const struct event_row *row;
-	struct layout *layout;
-	struct jfr_value *values;
-	struct place start, duration, thread, stack, state, class, mode, operation;
-	const int64_t *keys[4]; /* thread to class, where they are read to; 0 where there is none */
-	struct place trace_id, trace_high, trace_low, span_id, root_id;
-	bool has_ids;	       /* any of these */
-	struct text_room room; /* of a class that is a string */
-	struct weight_places weight;
-};
 
 static void find_fields(struct moment_reader *r)
 {
@@ -81,6 +66,7 @@ struct moment_reader *moment_reader_new(const struct jfr_type *type, const struc
 	}
 	find_fields(r);
 	find_keys(r);
+	moment_look_init(r);
 	return r;
 }
 

@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "jfr/moment_field.h"
 
+#include <stdio.h>
+#include <string.h>
+
 #include "jfr/chunk.h"
 #include "jfr/place.h"
 
@@ -39,4 +42,20 @@ const char *moment_text(const struct moment *m, const char *path, struct text_ro
 	if (p.leaf >= 0 && p.kind == VALUE_STRING)
 		return names_string(m->chunk, &m->fields[p.leaf].string, room);
 	return place_refers(&p) ? names_text(m->chunk, p.type, m->fields[p.leaf].n) : "";
+}
+
+static bool is_number(int64_t n, const char *text)
+{
+	char number[24];
+
+	snprintf(number, sizeof(number), "%lld", (long long)n);
+	return !strcmp(number, text);
+}
+
+bool moment_is_of_thread(struct moment *m, const char *thread)
+{
+	const struct java_thread *t = moment_thread(m);
+
+	return t && (!strcmp(t->name, thread) || is_number(t->id, thread) ||
+		     is_number(t->os_id, thread));
 }

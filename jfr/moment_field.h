@@ -16,5 +16,7 @@ double moment_real(const struct moment *m, const char *path);
 int64_t moment_time_at(const struct moment *m, const char *path);
 /* Of a string, or of what it refers to; until the room is used again. */
 const char *moment_text(const struct moment *m, const char *path, struct text_room *room);
+/* Has its thread this name, or one of its ids? */
+bool moment_is_of_thread(struct moment *m, const char *thread);
 
 #endif

@@ -37,6 +37,7 @@ void names_free(struct names *n)
 		return;
 	constants_free(n->constants);
 	free(n->room.text);
+	memo_deinit(&n->frames);
 	arena_deinit(&n->arena);
 	free(n->rows);
 	free(n);
@@ -50,11 +51,20 @@ struct constants *names_constants(struct names *n)
 void names_update(struct names *n)
 {
 	n->round++;
+	memo_clear(&n->frames);
+}
+
+static void forget_frames(struct names *n)
+{
+	for (struct frame_block *b = n->frame_blocks; b; b = b->next)
+		for (size_t i = 0; i < b->n; i++)
+			b->frames[i].location = 0;
 }
 
 void names_forget(struct names *n)
 {
 	n->no_method.function = n->no_method.location = 0;
+	forget_frames(n);
 	for (size_t i = 0; i < n->n; i++)
 		switch (n->rows[i]->what) {
 		case WHAT_THREAD:
@@ -93,7 +103,8 @@ void names_doubt(struct names *n)
 
 size_t names_memory(const struct names *n)
 {
-	return constants_memory(n->constants) + n->arena.memory + n->cap * sizeof(*n->rows);
+	return constants_memory(n->constants) + n->arena.memory + n->cap * sizeof(*n->rows) +
+	       n->frames.n_slots * sizeof(*n->frames.slots);
 }
 
 uint64_t names_n_missing(const struct names *n)
@@ -453,4 +464,19 @@ bool names_has_room(const struct chunk *c)
 struct java_method *names_no_method(struct chunk *c)
 {
 	return &c->names->no_method;
+}
+
+struct java_frame *names_new_frame(struct names *n)
+{
+	struct frame_block *b = n->frame_blocks;
+
+	if (!b || b->n == FRAMES_OF_BLOCK) {
+		b = arena_alloc(&n->arena, sizeof(*b));
+		if (!b)
+			return NULL;
+		b->next = n->frame_blocks;
+		b->n = 0;
+		n->frame_blocks = b;
+	}
+	return &b->frames[b->n++];
 }

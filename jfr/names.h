@@ -55,12 +55,17 @@ struct java_frame {
 	const struct java_method *method;
 	int32_t line; /* 0: unknown */
 	int32_t bci;  /* -1: unknown */
-	enum java_frame_type type;
+	uint32_t location;
+	enum java_frame_type type : 8;
+	bool is_hidden; /* as its method */
+	bool is_shared; /* by all stacks that have it: ids in it stay */
 };
 
 struct java_stack {
-	const struct java_frame *frames; /* innermost first */
+	const struct java_frame *const *frames; /* innermost first */
 	size_t n;
+	struct java_frame *own; /* those of them that are not shared, where they are */
+	size_t n_own;
 	bool is_truncated;
 	bool is_partial; /* something it refers to is missing */
 	uint32_t stack;

@@ -8,6 +8,7 @@
 
 #include "core/arena.h"
 #include "jfr/layout.h"
+#include "jfr/memo.h"
 #include "jfr/names.h"
 
 struct constant;
@@ -57,11 +58,21 @@ struct cached_frame_type {
 	unsigned int round;
 };
 
+#define FRAMES_OF_BLOCK 64
+
+struct frame_block {
+	struct frame_block *next;
+	size_t n;
+	struct java_frame frames[FRAMES_OF_BLOCK];
+};
+
 struct names {
 	struct constants *constants;
 	struct arena arena;
 	struct cached_method methods[N_CACHED_METHODS];
 	struct cached_frame_type frame_types[N_CACHED_FRAME_TYPES];
+	struct memo frames; /* that are shared, by their bytes */
+	struct frame_block *frame_blocks;
 	struct text_room room; /* for one text that is put together */
 	struct named **rows;
 	size_t n, cap;
@@ -127,6 +138,9 @@ struct text_ref names_ref(const struct found *f, const struct constant_values *v
 const char *names_resolve(struct chunk *c, const struct text_ref *ref);
 /* "[unresolved:WHAT:KEY]". Hostile files have as many as they like; not all are told apart. */
 const char *names_missing(struct chunk *c, const char *what, int64_t key);
+/* A frame that lives as long as the names, whose location names_forget() clears. NULL: no memory.
+ */
+struct java_frame *names_new_frame(struct names *n);
 struct java_method *names_no_method(struct chunk *c);
 bool names_has_room(const struct chunk *c); /* for one more thing that is missing */
 

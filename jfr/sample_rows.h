@@ -16,6 +16,7 @@ enum scoped { SCOPED_UNKNOWN, SCOPED_NEVER, SCOPED_SOMETIMES };
 
 struct sample_row {
 	struct moment_refs refs;
+	const char *state;	/* of the chunk's names */
 	uint32_t stack, labels; /* of the profile */
 	uint32_t sample;	/* of the profile; 0: none yet */
 	uint16_t end;		/* of the stack: enum sample_count */

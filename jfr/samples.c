@@ -6,27 +6,21 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "core/intern.h"
 #include "core/profile.h"
 #include "core/profile_merge.h"
 #include "jfr/chunk.h"
+#include "jfr/label_ids.h"
+#include "jfr/memo.h"
+#include "jfr/moment_look.h"
 #include "jfr/names.h"
 #include "jfr/sample_rows.h"
 #include "jfr/spans.h"
 #include "jfr/stack_ids.h"
 
-#define N_CACHED_LABELS 256
 #define MAX_ROWS (64 * 1024) /* 5 MB; then they are made anew */
 #define OPEN_BLOCK 2048
 #define N_OPEN_BLOCKS 64 /* 5 MB; then the spans are those that are known by now */
-#define MAX_LABELS 16
-#define MAX_COMMON 4
-
-/* Labels that many samples have in common are put together once. */
-struct cached_labels {
-	struct moment_refs refs; /* without the stack */
-	uint32_t labels;	 /* 0: free */
-};
+#define MAX_OPEN (OPEN_BLOCK * N_OPEN_BLOCKS)
 
 #define MAX_USED 3 /* values of one event: itself, a number and a size */
 
@@ -38,20 +32,28 @@ struct open_sample {
 	int64_t values[MAX_USED];
 };
 
+/* What came of events that look the same, in one word. */
+union known_sample {
+	struct {
+		uint32_t sample;   /* of the profile; 0: its span says which */
+		uint32_t row : 28; /* of the sample rows */
+		uint32_t end : 4;  /* of the stack: enum sample_count */
+	};
+	uint64_t word;
+};
+
 struct samples {
 	struct profile *p;
 	uint32_t used; /* columns that something came for */
 	struct sample_rows rows;
+	struct memo known;	 /* of these rows: union known_sample */
+	struct moment_look look; /* of an event that was not known; of nothing: there is none */
 	struct open_sample *open[N_OPEN_BLOCKS]; /* of OPEN_BLOCK each; kept from chunk to chunk */
 	size_t n_open;
 	struct spans *spans; /* that say in which span these are; borrowed */
-	struct cached_labels labels_made[N_CACHED_LABELS];
-	struct label common[MAX_COMMON];
-	size_t n_common;
+	struct label_ids labels;
 	struct stack_ids stacks;
 	uint64_t counts[N_SAMPLE_COUNTS];
-	uint32_t thread_key, tid_key, java_tid_key, state_key, class_key, mode_key;
-	uint32_t trace_key, span_key, tag_key, root_key, operation_key;
 };
 
 static void set_types(struct profile *p)
@@ -77,17 +79,7 @@ struct samples *samples_new(struct profile *p)
 		return NULL;
 	s->p = s->stacks.p = p;
 	set_types(p);
-	s->thread_key = profile_string(p, "thread");
-	s->tid_key = profile_string(p, "tid");
-	s->java_tid_key = profile_string(p, "java_tid");
-	s->state_key = profile_string(p, "state");
-	s->class_key = profile_string(p, "class");
-	s->mode_key = profile_string(p, "mode");
-	s->operation_key = profile_string(p, "operation");
-	s->root_key = profile_string(p, "local_root_span_id");
-	s->trace_key = profile_string(p, "trace_id");
-	s->span_key = profile_string(p, "span_id");
-	s->tag_key = profile_string(p, "tag");
+	label_ids_init(&s->labels, p);
 	return s;
 }
 
@@ -96,17 +88,24 @@ void samples_free(struct samples *s)
 	if (!s)
 		return;
 	sample_rows_deinit(&s->rows);
+	memo_deinit(&s->known);
 	for (size_t i = 0; i < N_OPEN_BLOCKS; i++)
 		free(s->open[i]);
 	stack_ids_deinit(&s->stacks);
 	free(s);
 }
 
+static void forget_rows(struct samples *s)
+{
+	sample_rows_clear(&s->rows);
+	memo_clear(&s->known);
+}
+
 /* What is remembered of a chunk. */
 static void forget(struct samples *s)
 {
-	sample_rows_clear(&s->rows);
-	memset(s->labels_made, 0, sizeof(s->labels_made));
+	forget_rows(s);
+	label_ids_forget(&s->labels);
 	s->n_open = 0;
 	s->spans = NULL;
 }
@@ -114,71 +113,6 @@ static void forget(struct samples *s)
 void samples_keep_hidden(struct samples *s)
 {
 	s->stacks.keeps_hidden = true;
-}
-
-static void add_text(struct samples *s, struct label *labels, size_t *n, uint32_t key,
-		     const char *text)
-{
-	if (*text)
-		labels[(*n)++] = (struct label){ .key = key, .str = profile_string(s->p, text) };
-}
-
-static void add_number(struct label *labels, size_t *n, uint32_t key, int64_t number)
-{
-	if (number)
-		labels[(*n)++] = (struct label){ .key = key, .num = number };
-}
-
-static uint32_t make_labels(struct samples *s, struct moment *m)
-{
-	struct label labels[MAX_LABELS]; /* in the order of their keys */
-	size_t n = 0;
-
-	moment_name(m);
-	if (m->thread) {
-		add_text(s, labels, &n, s->thread_key, m->thread->name);
-		add_number(labels, &n, s->tid_key, m->thread->os_id);
-		add_number(labels, &n, s->java_tid_key, m->thread->id);
-	}
-	add_text(s, labels, &n, s->state_key, m->state);
-	add_text(s, labels, &n, s->class_key, m->class);
-	add_text(s, labels, &n, s->mode_key, m->mode);
-	add_text(s, labels, &n, s->operation_key, m->operation);
-	add_text(s, labels, &n, s->root_key, m->root_id);
-	add_text(s, labels, &n, s->trace_key, m->trace_id);
-	add_text(s, labels, &n, s->span_key, m->span_id);
-	add_text(s, labels, &n, s->tag_key, m->tag);
-	memcpy(labels + n, s->common, s->n_common * sizeof(*labels));
-	return profile_label_set(s->p, labels, n + s->n_common);
-}
-
-static struct cached_labels *labels_place(struct samples *s, struct moment_refs *refs)
-{
-	refs->stack = 0;
-	return &s->labels_made[hash_bytes(refs, sizeof(*refs)) % N_CACHED_LABELS];
-}
-
-static bool is_place_of(const struct cached_labels *made, const struct moment_refs *refs)
-{
-	return made->labels && !memcmp(&made->refs, refs, sizeof(*refs));
-}
-
-/* Ids in the event itself are told apart by nothing it refers to. */
-static bool has_own_ids(const struct moment *m)
-{
-	return !m->refs.span && (*m->trace_id || *m->span_id || *m->root_id);
-}
-
-static uint32_t labels_of(struct samples *s, struct moment *m)
-{
-	struct moment_refs refs = m->refs;
-	struct cached_labels *made = labels_place(s, &refs);
-
-	if (has_own_ids(m))
-		return make_labels(s, m);
-	if (!is_place_of(made, &refs))
-		*made = (struct cached_labels){ .refs = refs, .labels = make_labels(s, m) };
-	return made->labels;
 }
 
 static uint32_t stack_of_moment(struct samples *s, const struct moment *m)
@@ -218,9 +152,10 @@ static struct sample_row make_row(struct samples *s, struct moment *m)
 
 	moment_stack(m);
 	row.stack = stack_of_moment(s, m);
-	row.labels = labels_of(s, m);
+	row.labels = label_ids_of(&s->labels, m);
+	row.state = moment_state(m);
 	row.end = (uint16_t)end_of(m);
-	row.is_alone = m->mark || has_own_ids(m) || (m->stack && m->stack->is_partial);
+	row.is_alone = m->mark || label_ids_are_own(m) || (m->stack && m->stack->is_partial);
 	return row;
 }
 
@@ -236,30 +171,6 @@ static void add_values(struct samples *s, struct sample_row *row, int64_t time_n
 		profile_add_more(s->p, row->sample, values, used);
 }
 
-/* The labels of a row, and those of the scope that refs are in. */
-static uint32_t labels_in(struct samples *s, uint32_t base, struct moment_refs refs,
-			  const struct span_scope *scope)
-{
-	struct cached_labels *made = labels_place(s, &refs);
-	struct label labels[MAX_LABELS];
-	const struct label *known;
-	size_t n_known, n = 0, i;
-
-	if (is_place_of(made, &refs))
-		return made->labels;
-	known = profile_get_labels(s->p, base, &n_known);
-	for (i = 0; i < n_known && known[i].key < s->trace_key; i++)
-		labels[n++] = known[i];
-	add_text(s, labels, &n, s->trace_key, scope->trace_id);
-	add_text(s, labels, &n, s->span_key, scope->span_id);
-	add_text(s, labels, &n, s->tag_key, scope->tag ? scope->tag : "");
-	while (i < n_known)
-		labels[n++] = known[i++];
-	*made = (struct cached_labels){ .refs = refs,
-					.labels = profile_label_set(s->p, labels, n) };
-	return made->labels;
-}
-
 /* The row of a sample that turned out to be in a scope; its own, as long as nobody else is. */
 static struct sample_row *row_in(struct samples *s, struct sample_row *own,
 				 const struct span_scope *scope)
@@ -272,7 +183,7 @@ static struct sample_row *row_in(struct samples *s, struct sample_row *own,
 	if (row)
 		return row;
 	own->sample = 0;
-	own->labels = labels_in(s, own->labels, own->refs, scope);
+	own->labels = label_ids_in(&s->labels, own->labels, &own->refs, scope);
 	row = own->is_alone ? NULL : sample_rows_add(&s->rows, own);
 	return row ? row : own;
 }
@@ -315,21 +226,14 @@ static void settle(struct samples *s)
 
 void samples_set_label(struct samples *s, const char *key, const char *value)
 {
-	uint32_t id = profile_string(s->p, key);
-	size_t i;
-
 	settle(s);
 	forget(s);
-	for (i = 0; i < s->n_common && s->common[i].key != id; i++)
-		;
-	if (i == MAX_COMMON)
-		return;
-	if (i == s->n_common)
-		s->n_common++;
-	s->common[i] = (struct label){ .key = id, .str = profile_string(s->p, value) };
+	label_ids_set_common(&s->labels, key, value);
 }
 
-static int keep_open(struct samples *s, const struct sample_row *row, const struct moment *m)
+/* m is read, or weighed at least. */
+static int keep_open(struct samples *s, uint32_t row, int64_t time_ns, const struct moment *m,
+		     struct spans *spans)
 {
 	struct open_sample **block = &s->open[s->n_open / OPEN_BLOCK], *o;
 	unsigned int n = 0;
@@ -339,12 +243,12 @@ static int keep_open(struct samples *s, const struct sample_row *row, const stru
 	if (!*block)
 		return -ENOMEM;
 	o = &(*block)[s->n_open++ % OPEN_BLOCK];
-	o->row = (uint32_t)(row - s->rows.items);
+	o->row = row;
 	o->used = m->used;
-	o->time_ns = m->time_ns;
+	o->time_ns = time_ns;
 	for (uint32_t used = m->used; used; used &= used - 1)
 		o->values[n++] = m->values[__builtin_ctz(used)];
-	s->spans = m->spans;
+	s->spans = spans;
 	return 0;
 }
 
@@ -353,16 +257,30 @@ static struct sample_row *row_of(struct samples *s, struct moment *m, struct sam
 {
 	struct sample_row *row = NULL;
 
-	if (s->rows.n >= MAX_ROWS || s->n_open >= OPEN_BLOCK * N_OPEN_BLOCKS) {
+	if (s->rows.n >= MAX_ROWS || s->n_open >= MAX_OPEN) {
 		settle(s);
-		sample_rows_clear(&s->rows);
+		forget_rows(s);
 	}
-	if (!m->mark && !has_own_ids(m))
+	if (!m->mark && !label_ids_are_own(m))
 		row = sample_rows_find(&s->rows, &m->refs);
 	if (row)
 		return row;
 	*own = make_row(s, m);
 	return own->is_alone && !m->spans ? own : sample_rows_add(&s->rows, own);
+}
+
+/* Events that look as this one, which was not known, are known from now on. */
+static void remember(struct samples *s, const struct sample_row *row, const struct moment *m)
+{
+	const union known_sample known = {
+		.row = (uint32_t)(row - s->rows.items),
+		.sample = m->spans ? 0 : row->sample,
+		.end = row->end,
+	};
+
+	if (s->look.key.of == moment_look_plan(m->reader) && !row->is_alone)
+		memo_add(&s->known, &s->look.key, known.word);
+	s->look.key.of = NULL;
 }
 
 static int take(void *ctx, struct moment *m)
@@ -379,10 +297,53 @@ static int take(void *ctx, struct moment *m)
 	s->used |= m->used;
 	count(s, m, (enum sample_count)row->end);
 	if (m->spans)
-		err = keep_open(s, row, m);
+		err = keep_open(s, (uint32_t)(row - s->rows.items), m->time_ns, m, m->spans);
 	else
 		add_values(s, row, m->time_ns, m->values, m->used);
+	remember(s, row, m);
 	return err ? err : profile_error(s->p);
+}
+
+/* As take() does, of an event that looks as one that was taken. */
+static int take_known(struct samples *s, union known_sample known, struct chunk *chunk,
+		      const struct event *e, const struct unread *u)
+{
+	struct moment m;
+
+	moment_look_weigh(u->reader, chunk, e, &s->look, s->rows.items[known.row].state,
+			  u->settings, &m);
+	if (!m.is_sample)
+		return 0;
+	s->used |= m.used;
+	s->counts[SAMPLES_TAKEN]++;
+	s->counts[known.end]++;
+	if (!known.sample)
+		return keep_open(s, known.row, moment_look_time(u->reader, chunk, e, &s->look), &m,
+				 u->spans);
+	profile_add_more(s->p, known.sample, m.values, m.used);
+	return 0;
+}
+
+static int recall(void *ctx, struct chunk *chunk, const struct event *e, const struct unread *u)
+{
+	union known_sample known;
+	struct samples *s = ctx;
+	const uint64_t *word;
+
+	s->look.key.of = NULL;
+	if (!moment_look_ends(u->plan, e, &s->look))
+		return 1;
+	if (u->plan->is_idle)
+		return 0;
+	if (!moment_look_key(u->plan, e, &s->look))
+		return 1;
+	word = memo_find(&s->known, &s->look.key);
+	if (!word)
+		return 1;
+	known.word = *word;
+	if (!known.sample && (!u->spans || s->n_open >= MAX_OPEN))
+		return 1;
+	return take_known(s, known, chunk, e, u);
 }
 
 static void begin(void *ctx, struct chunk *chunk)
@@ -410,6 +371,7 @@ struct moment_sink samples_sink(struct samples *s)
 		.finds_spans = true,
 		.wants = wants,
 		.take = take,
+		.recall = recall,
 		.begin = begin,
 		.end = end,
 	};

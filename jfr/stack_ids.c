@@ -79,7 +79,7 @@ static uint32_t make_location(struct stack_ids *s, const struct java_frame *f,
 }
 
 /* Native code has no lines: one location for all frames. */
-static uint32_t location_of(struct stack_ids *s, const struct java_frame *f)
+static uint32_t find_location(struct stack_ids *s, const struct java_frame *f)
 {
 	struct java_method *m = (struct java_method *)f->method; /* the ids in it are ours */
 	bool is_plain = !f->line && kind_of(f->type) == FRAME_NATIVE;
@@ -91,6 +91,18 @@ static uint32_t location_of(struct stack_ids *s, const struct java_frame *f)
 	if (!m->location)
 		m->location = make_location(s, f, m);
 	return m->location;
+}
+
+static inline uint32_t location_of(struct stack_ids *s, const struct java_frame *f)
+{
+	uint32_t location = f->location;
+
+	if (location)
+		return location;
+	location = find_location(s, f);
+	if (f->is_shared)
+		((struct java_frame *)f)->location = location;
+	return location;
 }
 
 static uint32_t mark(struct profile *p, const char *name)
@@ -115,8 +127,8 @@ static size_t fill_locations(struct stack_ids *s, const struct java_stack *stack
 	size_t n = 0;
 
 	for (size_t i = 0; i < stack->n; i++)
-		if (all || !stack->frames[i].method->is_hidden)
-			s->locations[n++] = location_of(s, &stack->frames[i]);
+		if (all || !stack->frames[i]->is_hidden)
+			s->locations[n++] = location_of(s, stack->frames[i]);
 	return n || all ? n : fill_locations(s, stack, true);
 }
 

@@ -11,7 +11,7 @@
 int window_init(struct window *w, int fd)
 {
 	*w = (struct window){ .fd = fd };
-	w->bytes = malloc(WINDOW_LEN + WIRE_VARINT_MAX);
+	w->bytes = malloc(WINDOW_LEN + WIRE_PADDING);
 	if (!w->bytes)
 		return -ENOMEM;
 	w->cap = WINDOW_LEN;
@@ -34,7 +34,7 @@ static int resize(struct window *w, size_t want)
 		return 0;
 	if (cap <= w->cap && want > WINDOW_LEN)
 		return 0;
-	bytes = malloc(cap + WIRE_VARINT_MAX);
+	bytes = malloc(cap + WIRE_PADDING);
 	if (!bytes)
 		return -ENOMEM;
 	free(w->bytes);

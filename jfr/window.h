@@ -23,7 +23,7 @@ int window_init(struct window *w, int fd); /* 0 or -ENOMEM */
 void window_deinit(struct window *w);
 /*
  * The bytes of the file from `at` on: at least min(want, what there is) of them, and what else
- * fits. *bytes is borrowed until the next call, and WIRE_VARINT_MAX bytes behind them can be
+ * fits. *bytes is borrowed until the next call, and WIRE_PADDING bytes behind them can be
  * loaded. 0; -E2BIG: more than WINDOW_MAX wanted; -ENOMEM; -errno of the read. Where the file ends
  * is where *len says.
  */

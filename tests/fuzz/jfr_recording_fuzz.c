@@ -32,8 +32,8 @@ static void name(struct chunk *c, uint64_t type, int64_t key)
 	volatile size_t n = strlen(names_text(c, type, key));
 
 	for (size_t i = 0; stack && i < stack->n; i++)
-		n += strlen(stack->frames[i].method->name) +
-		     strlen(stack->frames[i].method->class->name);
+		n += strlen(stack->frames[i]->method->name) +
+		     strlen(stack->frames[i]->method->class->name);
 	if (method)
 		n += strlen(method->name) + strlen(method->descriptor) +
 		     strlen(method->class->name);

@@ -201,8 +201,8 @@ static inline int meaning_take(void *ctx, struct moment *from)
 	to->depth = from->stack ? from->stack->n : 0;
 	to->is_partial = from->stack && from->stack->is_partial;
 	if (to->depth)
-		snprintf(to->top, sizeof(to->top), "%s:%d", from->stack->frames[0].method->name,
-			 from->stack->frames[0].line);
+		snprintf(to->top, sizeof(to->top), "%s:%d", from->stack->frames[0]->method->name,
+			 from->stack->frames[0]->line);
 	snprintf(to->trace_id, sizeof(to->trace_id), "%s", from->trace_id);
 	snprintf(to->span_id, sizeof(to->span_id), "%s", from->span_id);
 	return 0;

@@ -254,8 +254,8 @@ static inline void world_explain(struct chunk *c, const struct layout *l, const 
 	snprintf(e->thread, sizeof(e->thread), "%s", thread ? thread->name : "");
 	if (stack && stack->n)
 		snprintf(e->method, sizeof(e->method), "%s.%s:%d",
-			 stack->frames[0].method->class->name, stack->frames[0].method->name,
-			 stack->frames[0].line);
+			 stack->frames[0]->method->class->name, stack->frames[0]->method->name,
+			 stack->frames[0]->line);
 	e->is_partial = stack && stack->is_partial;
 }
 

@@ -1,0 +1,115 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "jfr/moment_look.h"
+
+#include "jfr/chunk.h"
+#include "jfr/moment.h"
+#include "jfr/moment_reader.h"
+
+static void add_key(struct look_plan *plan, const struct place *p)
+{
+	uint8_t field = (uint8_t)p->leaf;
+
+	if (p->leaf < 0)
+		return;
+	if (!plan->has_keys || field < plan->first_key)
+		plan->first_key = field;
+	if (!plan->has_keys || field > plan->last_key)
+		plan->last_key = field;
+	plan->has_keys = true;
+}
+
+static void add_weighed(struct look_plan *plan, const struct place *p)
+{
+	if (p->leaf >= 0)
+		plan->weighed[plan->n_weighed++] = (uint8_t)p->leaf;
+}
+
+/* Has it no other fields than numbers of few bytes? */
+static bool find_kinds(struct look_plan *plan, const struct layout *l)
+{
+	size_t n = layout_n_leaves(l);
+
+	if (n > LOOK_FIELDS_MAX)
+		return false;
+	for (size_t i = 0; i < n; i++) {
+		if (layout_is_byte(l, i))
+			plan->bytes |= 1u << i;
+		else if (!layout_is_varint(l, i))
+			return false;
+	}
+	return true;
+}
+
+void moment_look_init(struct moment_reader *r)
+{
+	const struct place *const keys[] = { &r->thread, &r->stack, &r->state,
+					     &r->class,	 &r->mode,  &r->weight.failed };
+	const struct place *const weighed[] = { &r->duration,	    &r->weight.weight,
+						&r->weight.scale,   &r->weight.bytes,
+						&r->weight.samples, &r->weight.time_span,
+						&r->weight.failed };
+	struct look_plan *plan = &r->look;
+
+	_Static_assert(sizeof(weighed) / sizeof(weighed[0]) + 2 <= LOOK_WEIGHED_MAX,
+		       "each has its place");
+	/* Ids are in labels, and so is the operation. */
+	if (r->has_ids || r->operation.leaf >= 0 || !find_kinds(plan, r->layout))
+		return;
+	for (size_t i = 0; i < sizeof(keys) / sizeof(keys[0]); i++)
+		add_key(plan, keys[i]);
+	for (size_t i = 0; i < sizeof(weighed) / sizeof(weighed[0]); i++)
+		add_weighed(plan, weighed[i]);
+	if (r->row->rule == RULE_CPU_TIME) /* that failed have no stack */
+		add_weighed(plan, &r->stack);
+	if (r->row->rule == RULE_PARK) /* what they are parked for */
+		add_weighed(plan, &r->class);
+	plan->is_idle = r->row->rule == RULE_NONE;
+	plan->n_fields = (uint8_t)layout_n_leaves(r->layout);
+}
+
+const struct look_plan *moment_look_plan(const struct moment_reader *r)
+{
+	return &r->look;
+}
+
+void moment_look_weigh(struct moment_reader *r, struct chunk *chunk, const struct event *e,
+		       const struct moment_look *look, const char *state,
+		       const struct settings *settings, struct moment *m)
+{
+	const struct look_plan *plan = &r->look;
+
+	for (unsigned int i = 0; i < plan->n_weighed; i++) {
+		unsigned int field = plan->weighed[i];
+
+		r->values[field].n = layout_number_at(r->layout, field,
+						      e->fields + moment_look_start(look, field));
+	}
+	m->row = r->row;
+	m->chunk = chunk;
+	m->fields = r->values;
+	m->duration_ns = -1;
+	if (r->duration.leaf >= 0)
+		m->duration_ns = place_ns(&r->duration, r->values, chunk, -1);
+	m->refs.stack = *r->keys[1];
+	m->refs.class = *r->keys[3];
+	m->has_state = true;
+	m->state = state;
+	m->is_sample = false;
+	m->mark = NULL;
+	m->used = 0;
+	weigh(&r->weight, m, settings);
+}
+
+int64_t moment_look_time(const struct moment_reader *r, const struct chunk *chunk,
+			 const struct event *e, const struct moment_look *look)
+{
+	struct jfr_value start;
+	struct place p = r->start;
+
+	if (p.leaf < 0)
+		return chunk->header.start_ns;
+	start.n = layout_number_at(r->layout, (size_t)p.leaf,
+				   e->fields + moment_look_start(look, (unsigned int)p.leaf));
+	p.leaf = 0;
+	return place_ns(&p, &start, chunk, chunk->header.start_ns);
+}
