@@ -173,7 +173,8 @@ static void print_loops(const struct recording *r)
 	if (l->n_unseen > l->n_samples / 10)
 		fprintf(stderr,
 			"weft: %" PRIu64 " of %" PRIu64 " samples of asyncio tasks are of loops "
-			"whose turns weft does not see (with a clock of their own?)\n",
+			"whose turns weft does not see (in greenlets, or with a clock of their "
+			"own?)\n",
 			l->n_unseen, l->n_samples);
 	if (!l->n) {
 		fprintf(stderr, "weft: no event loop was blocked for more than %u ms\n",
