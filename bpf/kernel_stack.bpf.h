@@ -222,7 +222,7 @@ static __always_inline __u32 kernel_stack(void *ctx, struct scratch *s)
 	len = bpf_get_stack(ctx, s->kernel_stack, sizeof(s->kernel_stack), 0);
 	if (len <= 0)
 		return 0;
-	if (n && (len != n * sizeof(__u64) || !kernel_is_same(n)) && (t = orc_tables()))
+	if (n && ((__u64)len != n * sizeof(__u64) || !kernel_is_same(n)) && (t = orc_tables()))
 		t->n = 0;
 	return kernel_take(len / sizeof(__u64));
 }

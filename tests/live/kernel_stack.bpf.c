@@ -20,7 +20,7 @@ static __always_inline void compare(struct bpf_perf_event_data *ctx, struct scra
 	__sync_fetch_and_add(&n_kernels_ns, bpf_ktime_get_ns() - between);
 	if (!n) {
 		__sync_fetch_and_add(&n_left, 1);
-	} else if (len == n * sizeof(__u64) && kernel_is_same(n)) {
+	} else if ((__u64)len == n * sizeof(__u64) && kernel_is_same(n)) {
 		__sync_fetch_and_add(&n_same, 1);
 	} else {
 		__sync_fetch_and_add(&n_other, 1);
@@ -65,7 +65,7 @@ int compare_stacks(struct bpf_perf_event_data *ctx)
 		return 0;
 	n = kernel_stack(ctx, s);
 	len = bpf_get_stack(ctx, s->kernel_stack, sizeof(s->kernel_stack), 0);
-	if (len == n * sizeof(__u64) && kernel_is_same(n))
+	if ((__u64)len == n * sizeof(__u64) && kernel_is_same(n))
 		__sync_fetch_and_add(&n_same, 1);
 	else
 		__sync_fetch_and_add(&n_other, 1);
