@@ -48,6 +48,18 @@ static int usage(const char *why, const char *what)
 	return EXIT_USAGE;
 }
 
+int jfr_refuse_events(const char *wrong)
+{
+	char name[128], groups[256];
+
+	event_groups_all(groups, sizeof(groups));
+	log_error("jfr: no group or type of events is called %s\n"
+		  "  groups: %s\n"
+		  "  types: by their names, such as jdk.CPULoad, GC*",
+		  text_safe(wrong, name, sizeof(name)), groups);
+	return EXIT_USAGE;
+}
+
 static int check_times(struct jfr_run *run)
 {
 	const struct options *opt = run->opt;
@@ -55,9 +67,9 @@ static int check_times(struct jfr_run *run)
 	int to = jfr_time_set(opt->to, 0, &run->interpreter.to_ns);
 
 	if (from < 0)
-		return usage("--from is no time:", opt->from);
+		return usage("--from is no time such as 90s or 2026-11-21T10:00:05Z:", opt->from);
 	if (to < 0)
-		return usage("--to is no time:", opt->to);
+		return usage("--to is no time such as 90s or 2026-11-21T10:00:05Z:", opt->to);
 	/* Only when both count from the start, or neither does, it is known before that is. */
 	if (opt->from && opt->to && from == to &&
 	    run->interpreter.from_ns >= run->interpreter.to_ns)
@@ -78,7 +90,7 @@ static int check_options(struct jfr_run *run)
 			return usage("recordings are not read from stdin:", "-");
 	if (opt->events &&
 	    !event_groups_parse(opt->events, &run->interpreter.groups, wrong, sizeof(wrong)))
-		return usage("no group or type of events is called", wrong);
+		return jfr_refuse_events(wrong);
 	run->interpreter.events = opt->events;
 	run->interpreter.thread = opt->thread;
 	if (opt->path_template && workload_template_error(opt->path_template))
@@ -156,6 +168,9 @@ static int read_recording(struct jfr_run *run, struct unpack_part *part, bool is
 	err = add_file(run, part, &file);
 	if (err)
 		return err;
+	/* Nothing says that the next file is of the same JVM. */
+	if (!run->interpreter.facts.pid)
+		recording_past_deinit(&run->past);
 	run->interpreter.facts = (struct jvm_facts){ 0 };
 	run->interpreter.settings = (struct settings){ 0 };
 	if (part->fd >= 0)

@@ -29,6 +29,7 @@ struct jfr_run {
 	struct event_lines *lines; /* NULL: none are written */
 	const char *path;	   /* of the file that is read, as long as it is */
 	struct seen_chunks seen;
+	struct recording_past past; /* of the file that was read last */
 	struct jfr_file *files;
 	size_t n_files, files_cap;
 	int64_t start_ns, end_ns; /* of all files; 0, 0 without any */
@@ -41,6 +42,8 @@ int jfr_run_init(struct jfr_run *run, struct event_lines *lines, bool has_profil
 void jfr_run_deinit(struct jfr_run *run);
 /* The start of the first chunk, which --from and --to may count from. */
 void jfr_run_start(struct jfr_run *run, int64_t start_ns);
+/* What --events asks for is neither a group nor a type: EXIT_USAGE. */
+int jfr_refuse_events(const char *wrong);
 /* Is anything lost, in any file? */
 bool jfr_is_damaged(const struct jfr_run *run);
 /* All there is to say of it, as text and as a document: 0 or -ENOMEM. Of the profile's default

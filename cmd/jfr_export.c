@@ -81,19 +81,18 @@ const struct stat *jfr_export_dir(const struct jfr_export *e)
 	return batch_place_dir(e->lines_place ? e->lines_place : e->profiles_place);
 }
 
-static struct piecewise *begin_chunk(struct jfr_export *e, const struct export_job *job)
+/* 0, -ENOMEM, or -EAGAIN: not before the chunk that it follows was read to its end. */
+static int begin_chunk(struct jfr_export *e, const struct export_job *job)
 {
 	SCOPED(free) char *place = NULL;
-	struct piecewise *f;
-	char *slash;
 
 	if (asprintf(&place, "%s/%s", job->root, job->path) < 0)
-		return NULL;
-	slash = strrchr(place, '/');
-	*slash = 0;
-	f = piecewise_new(&e->jvms, &e->window, place, job->at, job->header);
-	*job->state = f;
-	return f;
+		return -ENOMEM;
+	*strrchr(place, '/') = '\0';
+	if (jvms_should_wait(&e->jvms, place, job->header))
+		return -EAGAIN;
+	*job->state = piecewise_new(&e->jvms, &e->window, place, job->at, job->header);
+	return *job->state ? 0 : -ENOMEM;
 }
 
 /* The sinks of a batch, always in the same places: who wants which events was asked before. */
@@ -207,6 +206,7 @@ static int write_piece(struct jfr_export *e, struct piecewise *f, const struct f
 		err = sort_out(e, piecewise_read(f, piece, &read), result);
 	}
 	result->to = read.to;
+	result->cut = read.cut;
 	result->lost = read.lost;
 	result->lost_at = read.lost_at;
 	result->what = read.what;
@@ -227,7 +227,7 @@ static int write_piece(struct jfr_export *e, struct piecewise *f, const struct f
 static int export_piece(void *ctx, const struct export_job *job, struct export_result *result)
 {
 	struct jfr_export *e = (struct jfr_export *)ctx;
-	struct piecewise *f = (struct piecewise *)*job->state;
+	struct piecewise *f;
 	struct follow_piece piece = { .fd = job->fd,
 				      .header = job->header,
 				      .from = job->from,
@@ -236,12 +236,11 @@ static int export_piece(void *ctx, const struct export_job *job, struct export_r
 				      .held = job->held,
 				      .hold_from_ns = job->hold_from_ns };
 	double line_len;
-	int err;
+	int err = *job->state ? 0 : begin_chunk(e, job);
 
-	if (!f)
-		f = begin_chunk(e, job);
-	if (!f)
-		return -ENOMEM;
+	if (err)
+		return err;
+	f = (struct piecewise *)*job->state;
 	set_sinks(e, &piecewise_jvm(f)->interpreter, NULL);
 	line_len = piecewise_jvm(f)->line_len;
 	piece.max_events = (uint64_t)((double)e->settings->batch_len /

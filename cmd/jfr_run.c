@@ -79,5 +79,6 @@ void jfr_run_deinit(struct jfr_run *run)
 	profile_free(run->profile);
 	summary_deinit(&run->summary);
 	seen_chunks_deinit(&run->seen);
+	recording_past_deinit(&run->past);
 	interpreter_deinit(&run->interpreter);
 }

@@ -117,7 +117,8 @@ static void print_origin(const struct jfr_run *run, FILE *out)
 		fprintf(out, " · %.1f s", (double)(run->end_ns - run->start_ns) / 1e9);
 	fprintf(out, " · %" PRIu64 " chunk%s", n_chunks, n_chunks == 1 ? "" : "s");
 	if (n_duplicates)
-		fprintf(out, " (and %" PRIu64 " that were there twice)", n_duplicates);
+		fprintf(out, " (and %" PRIu64 " that %s there twice)", n_duplicates,
+			n_duplicates == 1 ? "was" : "were");
 	fputc('\n', out);
 	if (run->n_files == 1)
 		print_jvm(run, out);

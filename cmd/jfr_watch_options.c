@@ -7,6 +7,7 @@
 #include <sys/resource.h>
 #include <sys/stat.h>
 
+#include "cmd/jfr.h"
 #include "cmd/verb.h"
 #include "core/log.h"
 #include "core/options.h"
@@ -125,10 +126,8 @@ static int read_export(const struct options *opt, struct jfr_export_settings *s)
 	if (read_formats(opt->format, s))
 		return usage("--watch writes --format json, pprof or json,pprof; stdout takes json "
 			     "only");
-	if (opt->events && !event_groups_parse(opt->events, &s->groups, wrong, sizeof(wrong))) {
-		snprintf(why, sizeof(why), "no group or type of events is called %s", wrong);
-		return usage(why);
-	}
+	if (opt->events && !event_groups_parse(opt->events, &s->groups, wrong, sizeof(wrong)))
+		return jfr_refuse_events(wrong);
 	if (opt->path_template && workload_template_error(opt->path_template)) {
 		snprintf(why, sizeof(why), "--path-template: %s",
 			 workload_template_error(opt->path_template));

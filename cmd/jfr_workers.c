@@ -136,6 +136,8 @@ static int take_result(struct worker *first, const struct worker *w)
 	summary_merge(&first->run->summary, &w->run->summary);
 	in->settings = w->run->interpreter.settings;
 	in->facts = w->run->interpreter.facts;
+	in->jvm_pid = w->run->interpreter.jvm_pid;
+	in->jvm_start_ms = w->run->interpreter.jvm_start_ms;
 	in->n_left_out += w->run->interpreter.n_left_out;
 	in->chunk_ns = w->run->interpreter.chunk_ns;
 	in->chunk_ticks = w->run->interpreter.chunk_ticks;
@@ -273,10 +275,13 @@ int jfr_workers_read(struct jfr_run *run, int fd, struct recording_report *repor
 	size_t n = is_split ? n_workers(run, &l) : 1;
 	int err = n > 1 ? are_new(&run->seen, &l, &is_split) : 0;
 
+	/* What files after a large one begin with is not worth a worker's names. */
+	if (n > 1 && is_split)
+		recording_past_deinit(&run->past);
 	if (!err && n > 1 && is_split)
 		err = read_list(run, fd, &l, n, report);
 	else if (!err)
-		err = recording_read(fd, &visitor, &run->seen, report);
+		err = recording_read_on(fd, &visitor, &run->seen, &run->past, report);
 	chunk_list_deinit(&l);
 	return err;
 }

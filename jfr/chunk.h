@@ -36,6 +36,7 @@ struct chunk {
 	struct metadata *metadata; /* NULL until it is found */
 	struct names *names;	   /* of its constants; NULL as long as there is no metadata */
 	struct names *older[2];	   /* of the chunks before, newest first; borrowed, may be NULL */
+	bool is_of_another_jvm;	   /* chunk_forget_older() was called */
 	uint64_t loaded_to;	   /* metadata and constants are known up to here */
 	bool is_scanned;	   /* by every event of it, not only those the header leads to */
 	uint64_t *marks;	   /* where metadata and checkpoints begin, ascending */
@@ -54,6 +55,13 @@ struct chunk {
 
 struct chunk *chunk_new(struct window *w, uint64_t at, const struct chunk_header *h);
 void chunk_free(struct chunk *c); /* NULL is fine */
+
+/* It turned out to be of another JVM than the chunks before, whose names mean nothing in it. */
+static inline void chunk_forget_older(struct chunk *c)
+{
+	c->older[0] = c->older[1] = NULL;
+	c->is_of_another_jvm = true;
+}
 
 /*
  * Reads metadata and constants between loaded_to and `to`, by the header's offsets as they are

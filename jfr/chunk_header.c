@@ -9,6 +9,7 @@
 
 #define FLAG_COMPRESSED 1 /* integers are varints */
 #define FLAG_FINAL 2
+#define MAX_GAP_NS ((int64_t)NS_PER_S / 10) /* between two chunks of one JVM */
 
 static const char magic[4] = { 'F', 'L', 'R', '\0' };
 
@@ -167,4 +168,16 @@ int64_t chunk_header_end_ns(const struct chunk_header *h)
 	    __builtin_add_overflow(h->start_ns, (int64_t)h->duration_ns, &end))
 		return h->start_ns;
 	return end;
+}
+
+static bool is_near(__int128 a, __int128 b)
+{
+	return a - b <= MAX_GAP_NS && b - a <= MAX_GAP_NS;
+}
+
+bool chunk_header_follows(const struct chunk_header *a, const struct chunk_header *b)
+{
+	return !a->is_final && a->ticks_per_s == b->ticks_per_s &&
+	       is_near((__int128)a->start_ns + a->duration_ns, b->start_ns) &&
+	       is_near(chunk_header_time_ns(a, b->start_ticks), b->start_ns);
 }

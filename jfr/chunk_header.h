@@ -56,5 +56,7 @@ int64_t chunk_header_time_ns(const struct chunk_header *h, int64_t ticks);
 int64_t chunk_header_duration_ns(const struct chunk_header *h, int64_t ticks);
 /* When the chunk ends, as far as the header knows; when it begins if that makes no sense. */
 int64_t chunk_header_end_ns(const struct chunk_header *h);
+/* Do two chunks follow each other as those of one JVM do, by both of its clocks? */
+bool chunk_header_follows(const struct chunk_header *a, const struct chunk_header *b);
 
 #endif

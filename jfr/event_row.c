@@ -164,6 +164,16 @@ const char *event_group_name(enum event_group group)
 	return (unsigned int)group < N_GROUPS ? group_names[group] : "other";
 }
 
+void event_groups_all(char *out, size_t size)
+{
+	size_t len = 0;
+
+	*out = '\0';
+	for (unsigned int i = 0; i < N_GROUPS && len < size; i++)
+		len += (size_t)snprintf(out + len, size - len, "%s%s", i ? ", " : "",
+					group_names[i]);
+}
+
 static bool add_group(const char *word, size_t len, uint32_t *groups)
 {
 	if (len == 3 && !strncmp(word, "all", len)) {

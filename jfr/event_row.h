@@ -104,6 +104,8 @@ const struct event_row *event_row_find(const char *name);
 struct event_row event_row_named(const char *name);
 /* "cpu", "wall", ... */
 const char *event_group_name(enum event_group group);
+/* The names of all, with commas. */
+void event_groups_all(char *out, size_t size);
 /* A comma list of them ("cpu,alloc", "all") as bits, in which event types may be, too, for
    event_list_has(); false: *wrong is what nobody knows. */
 bool event_groups_parse(const char *list, uint32_t *groups, char *wrong, size_t size);

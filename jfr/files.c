@@ -80,6 +80,21 @@ static int reserve_slots(struct files *f)
 	return 0;
 }
 
+static int compare(const void *a, const void *b)
+{
+	const struct file *x = *(struct file *const *)a, *y = *(struct file *const *)b;
+
+	if (x->root != y->root)
+		return x->root < y->root ? -1 : 1;
+	return strcmp(x->path, y->path);
+}
+
+void files_sort(struct files *f)
+{
+	if (f->n)
+		qsort(f->items, f->n, sizeof(struct file *), compare);
+}
+
 int file_set_path(struct file *file, unsigned int root, const char *path)
 {
 	char *copy;

@@ -48,7 +48,7 @@ struct file {
 };
 
 struct files {
-	struct file **items; /* in no order */
+	struct file **items; /* in no order, unless they were sorted */
 	size_t n, cap;
 	struct file **slots; /* open addressing */
 	size_t n_slots;
@@ -61,6 +61,8 @@ struct file *files_add(struct files *f, uint64_t dev, uint64_t ino, unsigned int
 		       const char *path);
 /* By its place in items, where another one is then; it is freed. Its state and unpack were. */
 void files_remove(struct files *f, size_t index);
+/* By their paths, as the chunks of a JVM are called by their time. */
+void files_sort(struct files *f);
 int file_set_path(struct file *file, unsigned int root, const char *path);
 void file_set_reason(struct file *file, const char *reason);
 

@@ -7,24 +7,12 @@
 
 #include "core/saturated.h"
 #include "jfr/chunk.h"
-#include "jfr/constants.h"
 #include "jfr/moment_field.h"
 #include "jfr/moment_look.h"
 #include "jfr/place.h"
+#include "jfr/scope_type.h"
 
 #define MAX_NAMED (64 * 1024) /* 5 MB */
-
-#define SPAN_OF_ASYNC_PROFILER "profiler.Span" /* it has a tag and no ids */
-
-/* Events that say which span was current on their thread. */
-static const char *const scope_types[] = {
-	"io.opentelemetry.context.Scope",
-	"datadog.Timeline", /* where its agent samples with the JVM's own profiler */
-	"datadog.Scope",    /* older ones */
-	SPAN_OF_ASYNC_PROFILER,
-};
-
-#define N_SCOPE_TYPES (sizeof(scope_types) / sizeof(*scope_types))
 
 enum use { USE_SINKS, USE_SETTING, USE_DATADOG_SETTING, USE_PERIOD, USE_FACT, USE_SPAN };
 
@@ -48,9 +36,8 @@ static enum use use_of(const char *type)
 		return USE_DATADOG_SETTING;
 	if (!strcmp(type, "jdk.CPUTimeSample"))
 		return USE_PERIOD;
-	for (size_t i = 0; i < N_SCOPE_TYPES; i++)
-		if (!strcmp(type, scope_types[i]))
-			return USE_SPAN;
+	if (scope_type_is(type))
+		return USE_SPAN;
 	return jvm_facts_wants(type) ? USE_FACT : USE_SINKS;
 }
 
@@ -400,39 +387,33 @@ static void set_writer(struct interpreter *in, const struct chunk *chunk)
 	in->settings.is_async_profiler = metadata_by_name(chunk->metadata, "profiler.Log") != NULL;
 }
 
-/* Settings stay from chunk to chunk, but not from one JVM to another. */
+/* Does it say that it is of another JVM than the chunk before? */
+static bool is_of_another_jvm(struct interpreter *in)
+{
+	int64_t pid = in->jvm_pid, start_ms = in->jvm_start_ms;
+
+	in->jvm_pid = in->facts.pid;
+	in->jvm_start_ms = in->facts.start_ms;
+	return pid && (in->facts.pid != pid || in->facts.start_ms != start_ms);
+}
+
+/* Names and settings stay from chunk to chunk, but not from one JVM to another. */
 static int begin_chunk(struct interpreter *in, struct chunk *chunk)
 {
-	int64_t pid = in->facts.pid, start_ms = in->facts.start_ms;
+	int64_t pid = in->facts.pid;
 	int err;
 
 	set_writer(in, chunk);
 	settings_begin_chunk(&in->settings);
 	err = preview(in, chunk);
-	if (err || !pid || (in->facts.pid == pid && in->facts.start_ms == start_ms))
+	if (err || !is_of_another_jvm(in))
 		return err;
+	chunk_forget_older(chunk);
+	if (!pid)
+		return 0;
 	in->settings = (struct settings){ 0 };
 	set_writer(in, chunk);
 	return preview(in, chunk);
-}
-
-/* async-profiler describes its spans always; few programs have any, which then are called
-   something. */
-static bool has_strings(const struct chunk *c)
-{
-	const struct jfr_type *strings = metadata_by_name(c->metadata, "java.lang.String");
-	struct pool *pool = strings ? constants_pool(names_constants(c->names), strings->id) : NULL;
-
-	return pool && pool_size(pool) > (pool_find(pool, 0) != NULL);
-}
-
-static bool has_scopes(const struct chunk *c)
-{
-	for (size_t i = 0; i < N_SCOPE_TYPES; i++)
-		if (metadata_by_name(c->metadata, scope_types[i]) &&
-		    (strcmp(scope_types[i], SPAN_OF_ASYNC_PROFILER) || has_strings(c)))
-			return true;
-	return false;
 }
 
 static int begin(void *ctx, struct chunk *chunk)
@@ -440,7 +421,7 @@ static int begin(void *ctx, struct chunk *chunk)
 	struct interpreter *in = ctx;
 	int err = 0;
 
-	in->has_scopes = !in->is_mute && has_scopes(chunk);
+	in->has_scopes = !in->is_mute && scope_types_in(chunk);
 	in->can_recall =
 		!in->is_mute && !in->is_ordered && !in->from_ns && !in->to_ns && !in->thread;
 	event_order_clear(&in->order);

@@ -64,7 +64,8 @@ struct interpreter {
 	unsigned int n_sinks;
 	struct settings settings;
 	struct jvm_facts facts;
-	uint64_t n_left_out; /* moments that from, to and thread do not want */
+	int64_t jvm_pid, jvm_start_ms; /* of the chunk before; 0: unknown */
+	uint64_t n_left_out;	       /* moments that from, to and thread do not want */
 	struct event_visitor preview_visitor;
 	struct event_types *previewed; /* of the newest metadata: settings and facts only */
 	/* of the chunk that is being read */

@@ -11,9 +11,10 @@
 #include "jfr/names.h"
 
 #define MAX_JVMS 64
+/* Since the last one came to wait: then one before it may have gone, for which all would wait. */
+#define AWAITED_NS (2 * NS_PER_S)
 /* Bytes, of JVMs that nobody reads; those of the last one stay anyway. */
 #define MAX_IDLE_NAMES (8 << 20)
-#define MAX_GAP_NS (NS_PER_S / 10) /* between two chunks of one JVM */
 
 static void jvm_free(struct jvm *jvm)
 {
@@ -34,19 +35,6 @@ void jvms_deinit(struct jvms *jvms)
 	*jvms = (struct jvms){ 0 };
 }
 
-static bool is_near(__int128 a, __int128 b)
-{
-	return a - b <= (__int128)MAX_GAP_NS && b - a <= (__int128)MAX_GAP_NS;
-}
-
-/* By both of its clocks, which differ from JVM to JVM. */
-static bool is_successor(const struct chunk_header *a, const struct chunk_header *b)
-{
-	return a->ticks_per_s == b->ticks_per_s && !a->is_final &&
-	       is_near((__int128)a->start_ns + a->duration_ns, b->start_ns) &&
-	       is_near(chunk_header_time_ns(a, b->start_ticks), b->start_ns);
-}
-
 static bool is_same(const struct chunk_header *a, const struct chunk_header *b)
 {
 	return a->start_ns == b->start_ns && a->start_ticks == b->start_ticks;
@@ -58,7 +46,7 @@ static struct jvm *find(const struct jvms *jvms, const char *place, const struct
 		struct jvm *jvm = jvms->items[i];
 
 		if (!jvm->n_users && !strcmp(jvm->place, place) &&
-		    (is_successor(&jvm->last, h) || is_same(&jvm->last, h)))
+		    (chunk_header_follows(&jvm->last, h) || is_same(&jvm->last, h)))
 			return jvm;
 	}
 	return NULL;
@@ -93,6 +81,37 @@ struct jvm *jvms_get(struct jvms *jvms, const char *place, const struct chunk_he
 	jvm->n_users++;
 	jvm->used = ++jvms->n_given;
 	return jvm;
+}
+
+/* Is it the chunk behind the one that is read, behind those that wait, or one of these? */
+static bool is_behind(const struct jvm *jvm, const struct chunk_header *h, bool is_awaiting)
+{
+	if (jvm->n_users && chunk_header_follows(&jvm->reading, h))
+		return true;
+	return is_awaiting && h->ticks_per_s == jvm->reading.ticks_per_s &&
+	       h->start_ns > jvm->reading.start_ns &&
+	       (h->start_ns <= jvm->awaited.start_ns || chunk_header_follows(&jvm->awaited, h));
+}
+
+bool jvms_should_wait(struct jvms *jvms, const char *place, const struct chunk_header *h)
+{
+	uint64_t now = clock_ns(CLOCK_MONOTONIC);
+
+	if (find(jvms, place, h))
+		return false;
+	for (size_t i = 0; i < jvms->n; i++) {
+		struct jvm *jvm = jvms->items[i];
+		bool is_awaiting = jvm->awaited_ns && now - jvm->awaited_ns < AWAITED_NS;
+
+		if (strcmp(jvm->place, place) || !is_behind(jvm, h, is_awaiting))
+			continue;
+		if (is_awaiting && h->start_ns <= jvm->awaited.start_ns)
+			return true;
+		jvm->awaited = *h;
+		jvm->awaited_ns = now;
+		return true;
+	}
+	return false;
 }
 
 static size_t names_of(const struct jvm *jvm)
@@ -151,6 +170,8 @@ void jvms_put(struct jvms *jvms, struct jvm *jvm)
 
 void jvm_keep(struct jvm *jvm, struct chunk *c)
 {
+	if (c->is_of_another_jvm)
+		drop_names(jvm);
 	names_free(jvm->older[1]);
 	jvm->older[1] = jvm->older[0];
 	jvm->older[0] = c->names;

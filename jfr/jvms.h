@@ -20,8 +20,11 @@ struct metadata;
 struct names;
 
 struct jvm {
-	char *place;		   /* the directory of its files */
-	struct chunk_header last;  /* of the chunk that was read last */
+	char *place;		     /* the directory of its files */
+	struct chunk_header last;    /* of the chunk that was read last */
+	struct chunk_header reading; /* of the one that its user reads, as it was then */
+	struct chunk_header awaited; /* of the last one that waits for it, and since when */
+	uint64_t awaited_ns;
 	struct names *older[2];	   /* newest first */
 	struct metadata *metadata; /* of that chunk: the next one may share it */
 	struct interpreter interpreter;
@@ -43,6 +46,9 @@ void jvms_deinit(struct jvms *jvms); /* none has a user any more */
 /* The JVM of a chunk: one whose last chunk it follows, or a new one. NULL: no memory. */
 struct jvm *jvms_get(struct jvms *jvms, const char *place, const struct chunk_header *h);
 void jvms_put(struct jvms *jvms, struct jvm *jvm);
+/* Is the chunk before this one still being read, or waits itself? It has names which this one may
+   need. To be asked again soon, of all that wait. */
+bool jvms_should_wait(struct jvms *jvms, const char *place, const struct chunk_header *h);
 /* The chunk was read to its end: its names are the JVM's now. */
 void jvm_keep(struct jvm *jvm, struct chunk *c);
 

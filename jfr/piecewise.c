@@ -204,7 +204,7 @@ int piecewise_load(struct piecewise *f, const struct follow_piece *p)
 
 	f->window->fd = p->fd;
 	window_forget(f->window);
-	c->header = *p->header;
+	c->header = f->jvm->reading = *p->header;
 	if (c->loaded_to < p->to || !c->metadata)
 		err = load_names(f, p);
 	if (!err && c->names)
@@ -227,6 +227,8 @@ static void tell_damages(struct piecewise *f, struct follow_result *result)
 			result->what = c->damages[i].what;
 		}
 		result->lost += c->damages[i].len;
+		if (c->damages[i].at + c->damages[i].len == f->stop_at)
+			result->cut = c->damages[i].len;
 	}
 	f->chunk->n_damages = 0;
 }

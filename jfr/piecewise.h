@@ -34,7 +34,8 @@ struct follow_piece {
 };
 
 struct follow_result {
-	uint64_t to;		/* where it ended */
+	uint64_t to;  /* where it ended */
+	uint64_t cut; /* bytes before that which are damaged: another file may have them */
 	uint64_t lost, lost_at; /* bytes that are damaged; the first of them, in the file */
 	const char *what;
 	struct held held;	/* the caller's */

@@ -6,7 +6,6 @@
 #include <sys/stat.h>
 
 #include "core/array.h"
-#include "core/clock.h"
 #include "core/hurry.h"
 #include "jfr/names.h"
 #include "jfr/places.h"
@@ -15,15 +14,13 @@
 #include "jfr/wire.h"
 
 #define MAX_DAMAGES 10000 /* that are told apart; what comes then is added to the last */
-#define MAX_GAP_NS ((int64_t)NS_PER_S / 10) /* between two chunks of one JVM */
 
 struct recording {
 	struct window window;
 	uint64_t size; /* of the file */
 	const struct event_visitor *visitor;
 	struct event_types *types; /* of the newest metadata */
-	struct names *older[2];
-	struct chunk_header last; /* of the chunk older[0] is of */
+	struct recording_past past;
 	struct seen_chunks *seen;
 	struct recording_report *report;
 	bool is_glance; /* events are left out */
@@ -51,8 +48,16 @@ static int add_damage(struct recording_report *report, const struct damage *d)
 static int note(struct recording *r, uint64_t at, uint64_t end, const char *what)
 {
 	const struct damage d = { .at = at, .len = end - at, .what = what };
+	struct recording_report *report = r->report;
+	const struct damage *last =
+		report->n_damages ? &report->damages[report->n_damages - 1] : NULL;
 
-	return end <= at ? 0 : add_damage(r->report, &d);
+	/* What is wrong with the header of a chunk that turns out to be lost whole. */
+	if (last && end > at && last->at >= at && last->at + last->len <= end) {
+		report->n_lost -= last->len;
+		report->n_damages--;
+	}
+	return end <= at ? 0 : add_damage(report, &d);
 }
 
 /* Counts one more chunk, or the chunks of another report. */
@@ -83,34 +88,28 @@ int recording_report_merge(struct recording_report *into, const struct recording
 	return err;
 }
 
-static bool is_near(__int128 a, __int128 b)
+void recording_past_deinit(struct recording_past *past)
 {
-	return a - b <= (__int128)MAX_GAP_NS && b - a <= (__int128)MAX_GAP_NS;
-}
-
-/* Do two chunks follow each other as those of one JVM do? */
-static bool is_successor(const struct chunk_header *a, const struct chunk_header *b)
-{
-	return !a->is_final && a->ticks_per_s == b->ticks_per_s &&
-	       is_near((__int128)a->start_ns + a->duration_ns, b->start_ns) &&
-	       is_near(chunk_header_time_ns(a, b->start_ticks), b->start_ns);
+	names_free(past->older[0]);
+	names_free(past->older[1]);
+	*past = (struct recording_past){ 0 };
 }
 
 static void drop_older(struct recording *r)
 {
-	names_free(r->older[0]);
-	names_free(r->older[1]);
-	r->older[0] = r->older[1] = NULL;
+	names_free(r->past.older[0]);
+	names_free(r->past.older[1]);
+	r->past.older[0] = r->past.older[1] = NULL;
 }
 
 /* Its names may explain what the next one has begun before it. */
 static void keep_names(struct recording *r, struct chunk *c)
 {
-	names_free(r->older[1]);
-	r->older[1] = r->older[0];
-	r->older[0] = c->names;
+	names_free(r->past.older[1]);
+	r->past.older[1] = r->past.older[0];
+	r->past.older[0] = c->names;
 	c->names = NULL;
-	r->last = c->header;
+	r->past.last = c->header;
 }
 
 static int use_types(struct recording *r, struct chunk *c)
@@ -147,13 +146,15 @@ static int visit_chunk(struct recording *r, struct chunk *c, uint64_t to)
 
 	if (err)
 		return err;
-	if (!is_successor(&r->last, &c->header))
+	if (!chunk_header_follows(&r->past.last, &c->header))
 		drop_older(r);
-	c->older[0] = r->older[0];
-	c->older[1] = r->older[1];
+	c->older[0] = r->past.older[0];
+	c->older[1] = r->past.older[1];
 	names_doubt(c->older[0]);
 	names_doubt(c->older[1]);
 	err = v->begin ? v->begin(v->ctx, c) : 0;
+	if (c->is_of_another_jvm)
+		drop_older(r);
 	if (!err) {
 		err = r->is_glance ? 0 : chunk_walk(c, r->types, CHUNK_HEADER_LEN, to);
 		last_err = v->end ? v->end(v->ctx, c, r->types) : 0;
@@ -174,7 +175,7 @@ static int load(struct recording *r, struct chunk *c, uint64_t to, bool has_offs
 	if (err != -EBADMSG)
 		return err;
 	err = chunk_scan(c, to, known);
-	if (err == -EBADMSG && known && is_successor(&r->last, &c->header))
+	if (err == -EBADMSG && known && chunk_header_follows(&r->past.last, &c->header))
 		return chunk_assume(c, known, to);
 	return err;
 }
@@ -359,7 +360,7 @@ void recording_free(struct recording *r)
 	if (!r)
 		return;
 	event_types_free(r->types);
-	drop_older(r);
+	recording_past_deinit(&r->past);
 	window_deinit(&r->window);
 	free(r);
 }
@@ -389,11 +390,25 @@ int recording_glance(struct recording *r, uint64_t from, uint64_t to,
 int recording_read(int fd, const struct event_visitor *visitor, struct seen_chunks *seen,
 		   struct recording_report *report)
 {
+	struct recording_past past = { 0 };
+	int err = recording_read_on(fd, visitor, seen, &past, report);
+
+	recording_past_deinit(&past);
+	return err;
+}
+
+int recording_read_on(int fd, const struct event_visitor *visitor, struct seen_chunks *seen,
+		      struct recording_past *past, struct recording_report *report)
+{
 	int err;
 	struct recording *r = recording_new(fd, visitor, seen, &err);
 
-	if (r)
-		err = recording_read_part(r, 0, UINT64_MAX, report);
+	if (!r)
+		return err;
+	r->past = *past;
+	err = recording_read_part(r, 0, UINT64_MAX, report);
+	*past = r->past;
+	r->past = (struct recording_past){ 0 };
 	recording_free(r);
 	return err;
 }
@@ -401,8 +416,8 @@ int recording_read(int fd, const struct event_visitor *visitor, struct seen_chun
 struct recording_state recording_state(const struct recording *r)
 {
 	return (struct recording_state){
-		.last = r->last,
-		.has_older = { r->older[0], r->older[1] },
+		.last = r->past.last,
+		.has_older = { r->past.older[0], r->past.older[1] },
 	};
 }
 

@@ -38,6 +38,18 @@ int recording_report_merge(struct recording_report *into, const struct recording
 int recording_read(int fd, const struct event_visitor *visitor, struct seen_chunks *seen,
 		   struct recording_report *report);
 
+/* What the last chunks of a file lend to the first one of the next file, if that follows them:
+   names for events that began before it. */
+struct recording_past { /* all zero at first */
+	struct names *older[2];
+	struct chunk_header last; /* of the chunk older[0] is of */
+};
+
+void recording_past_deinit(struct recording_past *past);
+/* As recording_read(). */
+int recording_read_on(int fd, const struct event_visitor *visitor, struct seen_chunks *seen,
+		      struct recording_past *past, struct recording_report *report);
+
 /*
  * The same in parts, of a file whose chunks begin where chunk_list_read() says. What a chunk needs
  * of the two before it (their names, their metadata) is kept from part to part.

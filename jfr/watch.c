@@ -174,12 +174,16 @@ static void forget(struct watch *w, size_t index)
 
 static int scan(struct watch *w)
 {
+	size_t n_known = w->files.n;
 	int err;
 
 	w->scan++;
 	w->wants_scan = false;
 	w->scanned_ns = watch_now();
 	err = discover_scan(w->discover, on_found, w);
+	/* Of many chunks of a JVM that are found at once an earlier one is read first. */
+	if (w->files.n != n_known)
+		files_sort(&w->files);
 	for (size_t i = w->files.n; i-- > 0 && !err;) {
 		const struct file *file = w->files.items[i];
 

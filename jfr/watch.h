@@ -38,7 +38,8 @@ struct export_job {
 };
 
 struct export_result {
-	uint64_t to; /* up to where it was exported, where an event ends */
+	uint64_t to;  /* up to where it was exported, where an event ends */
+	uint64_t cut; /* bytes before that which are damaged: another file may have them */
 	uint64_t n_events;
 	uint64_t lost; /* bytes that are no events, ... */
 	uint64_t lost_at;
@@ -50,7 +51,8 @@ struct export_result {
 };
 
 struct watch_ops {
-	/* 0, or what is wrong with the output: then nothing of it was delivered. */
+	/* 0; -EAGAIN: not before another piece that was exported is delivered; or what is wrong
+	   with the output. Then nothing of it was delivered. */
 	int (*export_piece)(void *ctx, const struct export_job *job, struct export_result *result);
 	/* All that was exported since is delivered. */
 	int (*sync)(void *ctx);

@@ -105,6 +105,8 @@ static int export_piece(struct watch *w, struct file *file, struct chunk_record 
 	w->counts.is_ledger_failing &= !err;
 	if (err || result.file_err)
 		held_deinit(&result.held);
+	if (err == -EAGAIN) /* in a later round: the file is looked at again */
+		return 0;
 	if (err)
 		return err;
 	if (result.file_err) {

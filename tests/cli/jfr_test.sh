@@ -32,6 +32,8 @@ python() {
 printf 'FLR\0' >"$work/short.jfr"
 usage "an argument is missing"
 usage "called aloc" --events aloc x.jfr
+usage "groups: cpu, wall, native, alloc, " --events aloc x.jfr
+usage "called aloc" --watch --events aloc "$work" -o "$work/watched"
 usage "called " --events cpu, x.jfr
 usage "--from is no time" --from yesterday x.jfr
 usage "--to is no time" --to 12:61:99 x.jfr

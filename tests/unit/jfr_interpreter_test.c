@@ -192,6 +192,34 @@ static void only_the_events_asked_for_are_told(void **state)
 	}
 }
 
+/* The clocks of two that run side by side may be the same. */
+static void names_are_those_of_the_same_jvm_only(void **state)
+{
+	static const int64_t pids[] = { 17, 18 };
+
+	(void)state;
+	for (size_t i = 0; i < N(pids); i++) {
+		struct meaning m = { 0 };
+
+		meaning_begin(&m, shapes, N(shapes));
+		world_checkpoint(&m.c, 3, "p/E");
+		EVENT(&m, &shapes[INFORMATION], AT(0), { .text = "a JVM" }, { .text = "" },
+		      { .n = 17 });
+		jfr_chunk_end(&m.c);
+		meaning_begin(&m, shapes, N(shapes));
+		m.c.start_ticks += TICKS(WRITER_DURATION_NS);
+		EVENT(&m, &shapes[INFORMATION], AT(0), { .text = "a JVM" }, { .text = "" },
+		      { .n = pids[i] });
+		EVENT(&m, &shapes[SAMPLE], AT(10), { .n = 1 }, { .n = 3 }, { .n = 5 });
+		m.in.groups = 1u << GROUP_CPU;
+		meaning_read(&m);
+		assert_int_equal(m.report.n_chunks, 2);
+		assert_int_equal(m.items[0].has_stack, pids[i] == 17);
+		assert_int_equal(m.items[0].is_stack_missing, pids[i] != 17);
+		meaning_deinit(&m);
+	}
+}
+
 /* Of which nothing else is known, but they have stacks. */
 static void types_that_are_asked_for_by_name_are_samples(void **state)
 {
@@ -278,6 +306,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(facts_and_settings_are_not_told_to_those_who_want_samples),
 		cmocka_unit_test(only_the_events_asked_for_are_told),
+		cmocka_unit_test(names_are_those_of_the_same_jvm_only),
 		cmocka_unit_test(types_that_are_asked_for_by_name_are_samples),
 		cmocka_unit_test(times_have_the_unit_that_the_metadata_says),
 		cmocka_unit_test(what_a_sink_cannot_take_ends_the_reading),

@@ -106,6 +106,50 @@ static void one_whose_chunk_is_being_read_is_not_given_out(void **state)
 	jvms_deinit(&jvms);
 }
 
+static void chunks_wait_for_those_before_them(void **state)
+{
+	struct chunk_header next[4] = { next_of(&first) };
+	struct jvms jvms = { 0 };
+	struct jvm *jvm = jvms_get(&jvms, "repository", &first);
+
+	(void)state;
+	jvm->reading = first;
+	for (int i = 1; i < 4; i++)
+		next[i] = next_of(&next[i - 1]);
+	/* Nobody knows of those between yet. */
+	assert_false(jvms_should_wait(&jvms, "repository", &next[1]));
+	for (int i = 0; i < 3; i++)
+		assert_true(jvms_should_wait(&jvms, "repository", &next[i]));
+	assert_false(jvms_should_wait(&jvms, "elsewhere", &next[0]));
+	jvm->last = first;
+	jvms_put(&jvms, jvm);
+	/* It is the turn of the next one, whoever is asked about first. */
+	assert_true(jvms_should_wait(&jvms, "repository", &next[2]));
+	assert_true(jvms_should_wait(&jvms, "repository", &next[3]));
+	assert_true(jvms_should_wait(&jvms, "repository", &next[1]));
+	assert_false(jvms_should_wait(&jvms, "repository", &next[0]));
+	jvms_deinit(&jvms);
+}
+
+static void none_waits_for_ever_for_one_that_is_gone(void **state)
+{
+	struct chunk_header next[3] = { next_of(&first) };
+	struct jvms jvms = { 0 };
+	struct jvm *jvm = jvms_get(&jvms, "repository", &first);
+
+	(void)state;
+	jvm->reading = first;
+	for (int i = 1; i < 3; i++)
+		next[i] = next_of(&next[i - 1]);
+	for (int i = 0; i < 3; i++)
+		assert_true(jvms_should_wait(&jvms, "repository", &next[i]));
+	jvm->last = first;
+	jvms_put(&jvms, jvm);
+	jvm->awaited_ns -= UINT64_C(3000000000);
+	assert_false(jvms_should_wait(&jvms, "repository", &next[1]));
+	jvms_deinit(&jvms);
+}
+
 static void those_that_were_used_longest_ago_are_forgotten(void **state)
 {
 	struct jvms jvms = { .max = 3 };
@@ -132,6 +176,8 @@ int main(void)
 		cmocka_unit_test(any_other_is_of_another),
 		cmocka_unit_test(neither_is_one_in_another_directory_nor_after_the_last),
 		cmocka_unit_test(one_whose_chunk_is_being_read_is_not_given_out),
+		cmocka_unit_test(chunks_wait_for_those_before_them),
+		cmocka_unit_test(none_waits_for_ever_for_one_that_is_gone),
 		cmocka_unit_test(those_that_were_used_longest_ago_are_forgotten),
 	};
 
