@@ -7,17 +7,23 @@ char LICENSE[] SEC("license") = "Dual BSD/GPL";
 
 __u64 n_same, n_other, n_left, n_ours_ns, n_kernels_ns;
 __u64 other_ip; /* where the kernel was when they differed last */
+__u64 outer_ip; /* what was called from the outermost frame but one, the last time */
 
 static __always_inline void compare(struct bpf_perf_event_data *ctx, struct scratch *s)
 {
 	__u64 ip = s->kernel.ip, began = bpf_ktime_get_ns(), between;
 	__u32 n = kernel_walk();
+	__u64 last;
 	long len;
 
 	between = bpf_ktime_get_ns();
 	len = bpf_get_stack(ctx, s->kernel_stack, sizeof(s->kernel_stack), 0);
 	__sync_fetch_and_add(&n_ours_ns, between - began);
 	__sync_fetch_and_add(&n_kernels_ns, bpf_ktime_get_ns() - between);
+	last = len > 0 ? (__u64)len / sizeof(__u64) - 2 : MAX_KERNEL_FRAMES;
+	OPAQUE(last);
+	if (last < MAX_KERNEL_FRAMES)
+		outer_ip = s->kernel_stack[last];
 	if (!n) {
 		__sync_fetch_and_add(&n_left, 1);
 	} else if ((__u64)len == n * sizeof(__u64) && kernel_is_same(n)) {

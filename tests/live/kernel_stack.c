@@ -24,10 +24,11 @@
 #include "symbolizer/kallsyms.h"
 
 #define PERIOD_NS 400000
+#define MAX_CPUS 256
 #define N_SETS 2048 /* bpf/maps.bpf.h: N_ORC_RULES */
 
 /* In the order of kernel_stack.bpf.c's .bss. */
-enum { SAME, OTHER, LEFT, OURS_NS, KERNELS_NS, OTHER_IP, N_VALUES };
+enum { SAME, OTHER, LEFT, OURS_NS, KERNELS_NS, OTHER_IP, OUTER_IP, N_VALUES };
 
 static void call_files(void)
 {
@@ -73,7 +74,12 @@ static pid_t start(void (*work)(void))
 	return pid;
 }
 
-static int attach(struct bpf_program *program)
+struct links {
+	struct bpf_link *links[MAX_CPUS];
+	int n;
+};
+
+static int attach(struct bpf_object *object, const char *program, struct links *l)
 {
 	struct perf_event_attr attr = {
 		.type = PERF_TYPE_SOFTWARE,
@@ -81,53 +87,83 @@ static int attach(struct bpf_program *program)
 		.config = PERF_COUNT_SW_CPU_CLOCK,
 		.sample_period = PERIOD_NS,
 	};
+	struct bpf_program *prog = bpf_object__find_program_by_name(object, program);
 
-	for (int cpu = 0; cpu < libbpf_num_possible_cpus(); cpu++) {
+	l->n = 0;
+	for (int cpu = 0; cpu < libbpf_num_possible_cpus() && l->n < MAX_CPUS; cpu++) {
 		int fd = (int)syscall(SYS_perf_event_open, &attr, -1, cpu, -1, 0);
 
-		if (fd >= 0 && !bpf_program__attach_perf_event(program, fd))
+		if (fd < 0)
+			continue;
+		l->links[l->n] = bpf_program__attach_perf_event(prog, fd);
+		if (!l->links[l->n++])
 			return -1;
 	}
 	return 0;
 }
 
-/* As if tables had said that nobody calls the function at this place of the text. */
-static void lie_of(struct bpf_object *object, uint32_t place)
+static void detach(struct links *l)
 {
-	static uint64_t sets[N_SETS][2];
-	int fd = bpf_object__find_map_fd_by_name(object, "orc_rules");
-
-	for (uint32_t end = place + 0x400; place < end; place++)
-		sets[(place >> 2 ^ place >> 13) & (N_SETS - 1)][place & 1] =
-			(uint64_t)place << 32 | ORC_KNOWN | ORC_END;
-	for (uint32_t i = 0; i < N_SETS; i++)
-		if (sets[i][0] || sets[i][1])
-			bpf_map_update_elem(fd, &i, sets[i], BPF_ANY);
+	while (l->n > 0)
+		bpf_link__destroy(l->links[--l->n]);
 }
 
-static bool tell_places(struct bpf_object *object, bool is_lie)
+/* Compares for some seconds; 0, or negative where nothing can be attached. */
+static int compare(struct bpf_object *object, const char *program, unsigned seconds)
+{
+	struct links links;
+	int err = attach(object, program, &links);
+
+	if (!err)
+		sleep(seconds);
+	detach(&links);
+	return err;
+}
+
+static int find_values(struct bpf_object *object)
+{
+	struct bpf_map *map;
+
+	bpf_object__for_each_map(
+		map, object) if (strstr(bpf_map__name(map), ".bss")) return bpf_map__fd(map);
+	return -1;
+}
+
+static bool tell_places(struct bpf_object *object, struct orc_tables *tables)
 {
 	int err, fd = bpf_object__find_map_fd_by_name(object, "orc_places");
 	struct kallsyms *symbols = kallsyms_load(NULL, &err);
-	struct orc_tables tables = { 0 };
 	uint32_t zero = 0;
 
 	if (symbols)
-		orc_find(symbols, &tables);
+		orc_find(symbols, tables);
 	kallsyms_free(symbols);
-	if (is_lie)
-		lie_of(object, (uint32_t)(tables.called - tables.text));
-	return tables.n && !bpf_map_update_elem(fd, &zero, &tables, BPF_ANY);
+	return tables->n && !bpf_map_update_elem(fd, &zero, tables, BPF_ANY);
+}
+
+/* As if the tables had said that nobody calls the function that stacks begin with: the one that a
+   stack was seen to begin with, and counts from 0 again. */
+static void lie(struct bpf_object *object, const struct orc_tables *tables)
+{
+	uint64_t v[N_VALUES] = { 0 }, rules[2] = { 0 };
+	uint32_t zero = 0, place, set;
+
+	bpf_map_lookup_elem(find_values(object), &zero, v);
+	place = (uint32_t)(v[OUTER_IP] - 1 - tables->text);
+	set = (place >> 2 ^ place >> 13) & (N_SETS - 1);
+	rules[0] = (uint64_t)place << 32 | ORC_KNOWN | ORC_END;
+	bpf_map_update_elem(bpf_object__find_map_fd_by_name(object, "orc_rules"), &set, rules,
+			    BPF_ANY);
+	memset(v, 0, sizeof(v));
+	bpf_map_update_elem(find_values(object), &zero, v, BPF_ANY);
 }
 
 static void print(struct bpf_object *object)
 {
 	uint64_t v[N_VALUES] = { 0 }, n;
-	struct bpf_map *map;
 	uint32_t zero = 0;
 
-	bpf_object__for_each_map(map, object) if (strstr(bpf_map__name(map), ".bss"))
-		bpf_map_lookup_elem(bpf_map__fd(map), &zero, v);
+	bpf_map_lookup_elem(find_values(object), &zero, v);
 	n = v[SAME] + v[OTHER] + v[LEFT];
 	printf("same %ju\nother %ju %#jx\nleft %ju\n", (uintmax_t)v[SAME], (uintmax_t)v[OTHER],
 	       (uintmax_t)v[OTHER_IP], (uintmax_t)v[LEFT]);
@@ -138,22 +174,25 @@ static void print(struct bpf_object *object)
 int main(int argc, char **argv)
 {
 	struct bpf_object *object = argc > 2 ? bpf_object__open_file(argv[1], NULL) : NULL;
-	bool is_lie = argc > 3;
+	unsigned seconds = argc > 2 ? (unsigned)atoi(argv[2]) : 0;
+	struct orc_tables tables = { 0 };
 	pid_t busy[2];
+	int err;
 
-	if (!object || bpf_object__load(object) || !tell_places(object, is_lie))
+	if (!object || bpf_object__load(object) || !tell_places(object, &tables))
 		return 77;
 	for (int i = 0; i < 2; i++)
 		busy[i] = start(i ? call_files : call_memory_and_sockets);
-	if (attach(bpf_object__find_program_by_name(object,
-						    is_lie ? "compare_stacks" : "compare_walks")))
-		return 77;
-	sleep((unsigned)atoi(argv[2]));
+	err = compare(object, "compare_walks", argc > 3 ? 1 : seconds);
+	if (!err && argc > 3) {
+		lie(object, &tables);
+		err = compare(object, "compare_stacks", seconds);
+	}
 	print(object);
 	for (int i = 0; i < 2; i++) {
 		kill(busy[i], SIGKILL);
 		waitpid(busy[i], NULL, 0);
 	}
 	bpf_object__close(object);
-	return 0;
+	return err ? 77 : 0;
 }
