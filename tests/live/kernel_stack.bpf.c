@@ -5,13 +5,18 @@
 
 char LICENSE[] SEC("license") = "Dual BSD/GPL";
 
+#define SYSCALLS_LEN                                                                               \
+	0x400 /* bytes of do_syscall_64(), at least; what is called from it nearly all stacks have \
+	       */
+
 __u64 n_same, n_other, n_left, n_ours_ns, n_kernels_ns;
 __u64 other_ip; /* where the kernel was when they differed last */
-__u64 outer_ip; /* what was called from the outermost frame but one, the last time */
+__u64 outer_ip; /* where do_syscall_64() called what it did, the last time */
 
 static __always_inline void compare(struct bpf_perf_event_data *ctx, struct scratch *s)
 {
 	__u64 ip = s->kernel.ip, began = bpf_ktime_get_ns(), between;
+	struct orc_tables *t = orc_tables();
 	__u32 n = kernel_walk();
 	__u64 last;
 	long len;
@@ -22,7 +27,7 @@ static __always_inline void compare(struct bpf_perf_event_data *ctx, struct scra
 	__sync_fetch_and_add(&n_kernels_ns, bpf_ktime_get_ns() - between);
 	last = len > 0 ? (__u64)len / sizeof(__u64) - 2 : MAX_KERNEL_FRAMES;
 	OPAQUE(last);
-	if (last < MAX_KERNEL_FRAMES)
+	if (last < MAX_KERNEL_FRAMES && t && s->kernel_stack[last] - t->called < SYSCALLS_LEN)
 		outer_ip = s->kernel_stack[last];
 	if (!n) {
 		__sync_fetch_and_add(&n_left, 1);
