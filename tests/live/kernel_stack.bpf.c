@@ -5,9 +5,8 @@
 
 char LICENSE[] SEC("license") = "Dual BSD/GPL";
 
-#define SYSCALLS_LEN                                                                               \
-	0x400 /* bytes of do_syscall_64(), at least; what is called from it nearly all stacks have \
-	       */
+/* Bytes of do_syscall_64(), at least: nearly all stacks begin with a call from there. */
+#define SYSCALLS_LEN 0x400
 
 __u64 n_same, n_other, n_left, n_ours_ns, n_kernels_ns;
 __u64 other_ip; /* where the kernel was when they differed last */
