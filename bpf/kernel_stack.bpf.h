@@ -30,7 +30,7 @@ static __always_inline int read_kernel_stack(const struct orc_walk *w, __u64 add
 	OPAQUE(at);
 	if (at > STACK_WINDOW - sizeof(*word))
 		return read_kernel(addr, word, sizeof(*word));
-	*word = *(const __u64 *)&s->window[at];
+	*word = ((const __u64 *)s->window)[at / sizeof(*word)]; /* both are aligned */
 	return 0;
 }
 
@@ -116,6 +116,8 @@ static __always_inline int orc_read_entry(struct orc_tables *t, __u32 i, struct 
 #define KERNEL_FRAMES_PER_CALL 4
 #define ORC_FIRST_CHECKED 64
 #define ORC_CHECKED_OF 64
+#define KERNEL_LEFT_MOST 4096 /* all of the last ones */
+#define KERNEL_TRIED_OF 8
 
 static __always_inline void kernel_frame(struct wire_frame *frame, __u64 ip, bool is_exact)
 {
@@ -149,20 +151,37 @@ UNWIND_GLOBAL __u64 kernel_frames(__u64 first)
 	return (__u64)KERNEL_FRAMES_PER_CALL << 32;
 }
 
+/* Of the current task. An interrupt may strike another stack, also the next task's before it is the
+   current one. */
+static __always_inline __u64 kernel_task_stack(void)
+{
+	struct task_struct *task;
+
+	if (has_task_btf) {
+		task = bpf_get_current_task_btf();
+		return (__u64)task->stack;
+	}
+	task = (void *)bpf_get_current_task();
+	return (__u64)BPF_CORE_READ(task, stack);
+}
+
 /* How many there are by our own walk; 0: it could not be done. */
 UNWIND_GLOBAL __u32 kernel_walk(void)
 {
 	struct orc_tables *t = orc_tables();
 	struct scratch *s = scratch_get();
-	__u64 end = 0, n = 0;
+	__u64 end = 0, n = 0, stack;
 
 	if (!s || !t || !t->n || !orc_is_text(t, s->kernel.ip))
 		return 0;
-	if (!t->reg_sp && !orc_learn())
+	stack = kernel_task_stack();
+	if (s->kernel.sp - stack >= KERNEL_STACK_SIZE)
+		return 0;
+	if (!t->registers && !orc_learn())
 		return 0;
 	s->kernel.is_exact = 1;
 	s->kernel.n_searched = 0;
-	s->kernel.stack_end = (s->kernel.sp | (KERNEL_STACK_SIZE - 1)) + 1;
+	s->kernel.stack_end = stack + KERNEL_STACK_SIZE;
 	kernel_read_window(s);
 	for (int i = 0; i < MAX_KERNEL_FRAMES / KERNEL_FRAMES_PER_CALL + 1 && !end; i++) {
 		__u64 result = kernel_frames(n);
@@ -210,20 +229,49 @@ static __always_inline bool kernel_is_checked(void)
 	return n < ORC_FIRST_CHECKED || n % ORC_CHECKED_OF == 0;
 }
 
+/* Where most stacks lead through modules, so that they are walked twice, only some are tried. */
+static __always_inline bool kernel_is_worth_it(struct scratch *s)
+{
+	return s->kernel_left < KERNEL_LEFT_MOST / 2 || ++s->n_kernel_passed % KERNEL_TRIED_OF == 0;
+}
+
+/* Of the last walks, how many were left to the kernel? */
+static __always_inline void kernel_note(struct scratch *s, bool is_left)
+{
+	s->kernel_left -= s->kernel_left / 16;
+	if (!is_left)
+		return;
+	s->kernel_left += KERNEL_LEFT_MOST / 16;
+	s->cpu.counters[KERNEL_LEFT]++;
+}
+
+/* By our own walk, where it can be done and need not be checked; 0: it is the kernel's turn. */
+static __always_inline __u32 kernel_own(struct scratch *s, __u32 *n)
+{
+	*n = 0;
+	if (!kernel_is_worth_it(s))
+		return 0;
+	*n = kernel_walk();
+	kernel_note(s, !*n);
+	return *n && !kernel_is_checked() ? *n : 0;
+}
+
 /* Fills the first frames; how many. */
 static __always_inline __u32 kernel_stack(void *ctx, struct scratch *s)
 {
-	__u32 n = kernel_walk();
 	struct orc_tables *t;
+	__u32 n;
 	long len;
 
-	if (n && !kernel_is_checked())
+	if (kernel_own(s, &n))
 		return n;
 	len = bpf_get_stack(ctx, s->kernel_stack, sizeof(s->kernel_stack), 0);
 	if (len <= 0)
 		return 0;
-	if (n && ((__u64)len != n * sizeof(__u64) || !kernel_is_same(n)) && (t = orc_tables()))
+	if (n && ((__u64)len != n * sizeof(__u64) || !kernel_is_same(n)) && (t = orc_tables())) {
 		t->n = 0;
+		s->cpu.counters[KERNEL_DIFFERED]++;
+	}
 	return kernel_take(len / sizeof(__u64));
 }
 

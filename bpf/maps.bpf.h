@@ -88,6 +88,8 @@ struct scratch {
 	struct wire_frame frames[MAX_FRAMES]; /* follow the sample on the wire too */
 	struct pt_regs user_regs;
 	struct orc_walk kernel; /* ip 0: where the kernel was interrupted is not known */
+	__u32 kernel_left;	/* of the last walks, those that were left to the kernel */
+	__u32 n_kernel_passed;	/* that were not tried, as most were left */
 	__u64 kernel_stack[MAX_KERNEL_FRAMES];
 	struct cached_rule rules[N_CACHED_RULES];
 };

@@ -36,15 +36,16 @@ static __always_inline __s64 orc_unpack_offset(__u32 bits)
 	return (__s64)((__s32)(bits << (32 - ORC_OFFSET_BITS)) >> (32 - ORC_OFFSET_BITS)) * 8;
 }
 
-static __always_inline __u32 orc_pack(const struct orc_tables *t, const struct orc_raw *raw)
+static __always_inline __u32 orc_pack(__u64 registers, const struct orc_raw *raw)
 {
-	__u32 bp = raw->bp_reg == t->reg_cfa   ? ORC_BP_AT_CFA
+	__u32 reg_sp = (__u32)registers, reg_cfa = registers >> 32;
+	__u32 bp = raw->bp_reg == reg_cfa      ? ORC_BP_AT_CFA
 		   : raw->bp_reg == ORC_REG_BP ? ORC_BP_AT_BP
 					       : ORC_BP_SAME;
 
 	if (raw->kind == ORC_END)
 		return ORC_KNOWN | ORC_END;
-	if ((raw->sp_reg != t->reg_sp && raw->sp_reg != ORC_REG_BP) ||
+	if ((raw->sp_reg != reg_sp && raw->sp_reg != ORC_REG_BP) ||
 	    (bp == ORC_BP_SAME && raw->bp_reg != ORC_REG_NONE) || raw->sp_off & 7 ||
 	    raw->bp_off & 7)
 		return ORC_KNOWN | ORC_UNKNOWN;
@@ -88,7 +89,7 @@ UNWIND_GLOBAL __u32 orc_search(__u32 place)
 
 	if (!t || orc_find_entry(t, place, &raw))
 		return ORC_KNOWN | ORC_UNKNOWN;
-	return orc_pack(t, &raw);
+	return orc_pack(t->registers, &raw);
 }
 
 /*
@@ -109,8 +110,8 @@ UNWIND_GLOBAL __u32 orc_learn(void)
 		t->n = 0;
 		return 0;
 	}
-	t->reg_cfa = raw.sp_reg == ORC_REG_SP_OLD ? ORC_REG_CFA_OLD : ORC_REG_CFA_NEW;
-	t->reg_sp = raw.sp_reg;
+	*(volatile __u64 *)&t->registers =
+		raw.sp_reg == ORC_REG_SP_OLD ? ORC_REGISTERS_OLD : ORC_REGISTERS_NEW;
 	return 1;
 }
 

@@ -20,9 +20,11 @@ struct orc_tables {
 	__u64 traps[ORC_TRAPS];
 	__u64 called; /* a function's first byte: how it is unwound says how registers are numbered
 		       */
-	__u32 n;      /* 0: not to be used */
-	__u32 reg_sp, reg_cfa; /* what the numbers of orc_learn() are; 0: not known yet */
-	__u32 n_walks;	       /* some of them are checked */
+	/* How registers are numbered, which orc_learn() finds: SP in the low half, the CFA in the
+	   high one, written at once. 0: not known yet. */
+	__u64 registers;
+	__u32 n;       /* 0: not to be used */
+	__u32 n_walks; /* some of them are checked */
 };
 
 /* As the kernel has it in the entry's bits, whose places differ: CO-RE finds them. */
@@ -40,6 +42,8 @@ struct orc_raw {
 #define ORC_REG_CFA_OLD 1
 #define ORC_REG_SP_NEW 3
 #define ORC_REG_CFA_NEW 8
+#define ORC_REGISTERS_OLD (ORC_REG_SP_OLD | (__u64)ORC_REG_CFA_OLD << 32)
+#define ORC_REGISTERS_NEW (ORC_REG_SP_NEW | (__u64)ORC_REG_CFA_NEW << 32)
 
 enum orc_kind {
 	ORC_UNKNOWN, /* no entry, or one that is left to the kernel */

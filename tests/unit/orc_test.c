@@ -89,8 +89,7 @@ static struct orc_walk setup_at(uint64_t ip)
 		.traps = { TEXT + 0x480 },
 		.called = TEXT + 0x500,
 		.n = N_ENTRIES,
-		.reg_sp = ORC_REG_SP_OLD,
-		.reg_cfa = ORC_REG_CFA_OLD,
+		.registers = ORC_REGISTERS_OLD,
 	};
 	for (int i = 0; i < N_ENTRIES; i++)
 		kernel.addresses[i] = (int32_t)(int64_t)(TEXT + 0x100ULL * i - (TABLE + 4ULL * i));
@@ -166,7 +165,7 @@ static void offsets_come_back_as_they_were(void **state)
 				       .sp_reg = ORC_REG_SP_OLD,
 				       .bp_reg = ORC_REG_CFA_OLD,
 				       .kind = ORC_CALL };
-		__u32 rule = orc_pack(&kernel.tables, &raw);
+		__u32 rule = orc_pack(kernel.tables.registers, &raw);
 
 		assert_int_equal(rule & 3, ORC_CALL);
 		assert_int_equal(orc_unpack_offset(rule >> 5), raw.sp_off);
@@ -243,25 +242,25 @@ static void a_functions_first_byte_says_how_registers_are_numbered(void **state)
 {
 	static const struct {
 		struct orc_raw entry;
-		uint32_t reg_sp, reg_cfa, n;
+		uint64_t registers;
+		uint32_t n;
 	} cases[] = {
-		{ { .sp_off = 8, .sp_reg = 5, .kind = ORC_CALL }, 5, 1, N_ENTRIES },
-		{ { .sp_off = 8, .sp_reg = 3, .kind = ORC_CALL }, 3, 8, N_ENTRIES },
-		{ { .sp_off = 8, .sp_reg = 4, .kind = ORC_CALL }, 0, 0, 0 },
-		{ { .sp_off = 16, .sp_reg = 5, .kind = ORC_CALL }, 0, 0, 0 },
-		{ { .sp_off = 8, .sp_reg = 5, .bp_reg = 1, .kind = ORC_CALL }, 0, 0, 0 },
-		{ { .sp_off = 8, .sp_reg = 5, .kind = ORC_REGS }, 0, 0, 0 },
+		{ { .sp_off = 8, .sp_reg = 5, .kind = ORC_CALL }, ORC_REGISTERS_OLD, N_ENTRIES },
+		{ { .sp_off = 8, .sp_reg = 3, .kind = ORC_CALL }, ORC_REGISTERS_NEW, N_ENTRIES },
+		{ { .sp_off = 8, .sp_reg = 4, .kind = ORC_CALL }, 0, 0 },
+		{ { .sp_off = 16, .sp_reg = 5, .kind = ORC_CALL }, 0, 0 },
+		{ { .sp_off = 8, .sp_reg = 5, .bp_reg = 1, .kind = ORC_CALL }, 0, 0 },
+		{ { .sp_off = 8, .sp_reg = 5, .kind = ORC_REGS }, 0, 0 },
 	};
 
 	(void)state;
 	for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
 		setup_at(TEXT);
-		kernel.tables.reg_sp = kernel.tables.reg_cfa = 0;
+		kernel.tables.registers = 0;
 		kernel.entries[5] = cases[i].entry;
 		assert_int_equal(orc_learn(), cases[i].n != 0);
 		assert_int_equal(kernel.tables.n, cases[i].n);
-		assert_int_equal(kernel.tables.reg_sp, cases[i].reg_sp);
-		assert_int_equal(kernel.tables.reg_cfa, cases[i].reg_cfa);
+		assert_int_equal(kernel.tables.registers, cases[i].registers);
 	}
 	setup_at(TEXT);
 	kernel.tables.called = 0; /* no such symbol */
