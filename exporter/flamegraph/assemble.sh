@@ -1,14 +1,15 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
 # assemble.sh OUT.h SOURCE-DIR SCRIPT...: the page as two byte arrays, before and after its data.
-# Script and style lose their indentation and comment lines; the page's policy names their hashes.
+# Script and style lose their indentation and comments (at a line's end: those without quotes); the page's policy names their hashes.
 set -eu
 out=$1 dir=$2
 shift 2
 tmp=$(mktemp -d)
 trap 'rm -rf "$tmp"' EXIT
 
-squeeze() { sed -e 's/^[	 ]*//' -e '/^\/\/ /d' -e '/^\/\/$/d' -e '/^\/\*.*\*\/$/d' -e '/^$/d'; }
+squeeze() { sed -e 's/^[	 ]*//' -e '/^\/\/ /d' -e '/^\/\/$/d' -e '/^\/\*.*\*\/$/d' \
+	-e "s#[	 ][	 ]*// [^\"'\`]*\$##" -e '/^$/d'; }
 # CSP's form of a hash: the digest as base64. env: the shell's own printf may not know \x.
 digest() {
 	hex=$(sha256sum "$1" | cut -c 1-64 | sed 's/../\\x&/g')
