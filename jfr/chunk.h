@@ -15,8 +15,8 @@
 
 #include "jfr/chunk_header.h"
 #include "jfr/event_types.h"
+#include "jfr/names.h"
 
-struct names;
 struct window;
 
 enum { TYPE_METADATA = 0, TYPE_CONSTANTS = 1, N_OWN_TYPES }; /* ids of a chunk's own events */
@@ -56,11 +56,13 @@ struct chunk {
 struct chunk *chunk_new(struct window *w, uint64_t at, const struct chunk_header *h);
 void chunk_free(struct chunk *c); /* NULL is fine */
 
-/* It turned out to be of another JVM than the chunks before, whose names mean nothing in it. */
+/* It turned out to be of another JVM than the chunks before, whose names mean nothing in it. What
+   was put together with their help is put together again: they may go. */
 static inline void chunk_forget_older(struct chunk *c)
 {
 	c->older[0] = c->older[1] = NULL;
 	c->is_of_another_jvm = true;
+	names_doubt(c->names);
 }
 
 /*

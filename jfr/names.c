@@ -96,8 +96,10 @@ void names_doubt(struct names *n)
 		row->is_partial = true;
 		if (row->what == WHAT_METHOD)
 			row->method.text = NULL;
-		if (row->what == WHAT_STACK)
-			row->stack.text = NULL;
+		if (row->what != WHAT_STACK)
+			continue;
+		row->stack.text = NULL;
+		row->stack.n = 0; /* its frames have methods, which may not be found again */
 	}
 }
 

@@ -80,8 +80,8 @@ struct constants *names_constants(struct names *n);
 void names_update(struct names *n);
 /* Ids in a profile are no longer valid. */
 void names_forget(struct names *n);
-/* Those of a chunk before: parts of them may be of another that is gone by now. All are put
-   together again when they are asked for. NULL is fine. */
+/* Parts of them may be of another chunk that is gone by now, or soon. All are put together again
+   when they are asked for. NULL is fine. */
 void names_doubt(struct names *n);
 size_t names_memory(const struct names *n);
 /* References that led nowhere. */

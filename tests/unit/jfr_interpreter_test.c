@@ -220,6 +220,52 @@ static void names_are_those_of_the_same_jvm_only(void **state)
 	}
 }
 
+/* Stack 3 with a method that the chunk itself does not have. */
+static void put_stack_of(struct meaning *m, uint64_t method)
+{
+	size_t at = checkpoint_begin(&m->c, false, 1);
+
+	put_pool(m->c.b, T_STACK, 1);
+	put_varint(m->c.b, 3);
+	put_u8(m->c.b, 0);
+	put_varint(m->c.b, 1);
+	put_varint(m->c.b, method);
+	put_varint(m->c.b, 42);
+	put_varint(m->c.b, 7);
+	put_varint(m->c.b, 1);
+	event_end(m->c.b, at);
+}
+
+/* What says that it is another JVM may itself have been put together of the first one's names,
+   which are gone when the samples come. */
+static void names_of_another_jvm_are_not_used_after_it(void **state)
+{
+	struct event_shape odd[N(shapes)];
+	struct meaning m = { 0 };
+
+	(void)state;
+	memcpy(odd, shapes, sizeof(odd));
+	odd[INFORMATION].fields[1].type = T_METHOD;
+	odd[INFORMATION].fields[1].flags = FIELD_CONSTANT;
+	meaning_begin(&m, shapes, N(shapes));
+	world_checkpoint(&m.c, 9, "p/E");
+	EVENT(&m, &shapes[INFORMATION], AT(0), { .text = "a JVM" }, { .text = "" }, { .n = 17 });
+	jfr_chunk_end(&m.c);
+	meaning_begin(&m, odd, N(odd));
+	m.c.start_ticks += TICKS(WRITER_DURATION_NS);
+	put_stack_of(&m, 9);
+	EVENT(&m, &odd[INFORMATION], AT(0), { .n = 9 }, { .text = "" }, { .n = 18 });
+	EVENT(&m, &odd[SAMPLE], AT(10), { .n = 1 }, { .n = 3 }, { .n = 5 });
+	EVENT(&m, &odd[SAMPLE], AT(20), { .n = 1 }, { .n = 1 }, { .n = 5 });
+	m.in.groups = 1u << GROUP_CPU;
+	meaning_read(&m);
+	assert_int_equal(m.report.n_chunks, 2);
+	assert_int_equal(m.n, 2);
+	assert_string_equal(m.items[0].top, "[unresolved:method:9]:42");
+	assert_string_equal(m.items[1].top, "method1:42");
+	meaning_deinit(&m);
+}
+
 /* Of which nothing else is known, but they have stacks. */
 static void types_that_are_asked_for_by_name_are_samples(void **state)
 {
@@ -307,6 +353,7 @@ int main(void)
 		cmocka_unit_test(facts_and_settings_are_not_told_to_those_who_want_samples),
 		cmocka_unit_test(only_the_events_asked_for_are_told),
 		cmocka_unit_test(names_are_those_of_the_same_jvm_only),
+		cmocka_unit_test(names_of_another_jvm_are_not_used_after_it),
 		cmocka_unit_test(types_that_are_asked_for_by_name_are_samples),
 		cmocka_unit_test(times_have_the_unit_that_the_metadata_says),
 		cmocka_unit_test(what_a_sink_cannot_take_ends_the_reading),
