@@ -347,7 +347,7 @@ int chunk_preview(struct chunk *c, struct event_types *types)
 	SCOPED(free) struct walk *w = walk_new(c, types, CHUNK_HEADER_LEN, c->loaded_to);
 	struct part p = { .at = CHUNK_HEADER_LEN, .limit = c->loaded_to };
 	const struct chunk before = *c;
-	uint64_t left = p.limit > p.at ? p.limit - p.at : 0;
+	uint64_t left = p.limit > p.at ? p.limit - p.at : 0, went;
 	bool is_sound;
 	size_t len;
 	int err;
@@ -360,11 +360,16 @@ int chunk_preview(struct chunk *c, struct event_types *types)
 	if (err)
 		return err;
 	p.end = p.start + (len < p.limit - p.at ? len : p.limit - p.at);
-	collect(w, &p, &is_sound);
-	for (size_t i = 0; i < w->n_wanted && !err; i++) {
-		err = visit(w, &w->wanted[i]);
-		err = err == -EBADMSG ? 0 : err;
-	}
+	do {
+		w->n_wanted = 0;
+		went = collect(w, &p, &is_sound);
+		for (size_t i = 0; i < w->n_wanted && !err; i++) {
+			err = visit(w, &w->wanted[i]);
+			err = err == -EBADMSG ? 0 : err;
+		}
+		p.start += went;
+		p.at += went;
+	} while (w->n_wanted == MAX_WANTED && is_sound && !err && p.start < p.end);
 	memcpy(c->counts, before.counts, sizeof(c->counts));
 	memcpy(c->sizes, before.sizes, sizeof(c->sizes));
 	c->n_unknown = before.n_unknown;

@@ -13,6 +13,7 @@
 #include "jfr/scope_type.h"
 
 #define MAX_NAMED (64 * 1024) /* 5 MB */
+#define FEW_PERIODS 256	      /* of which the shortest is nearly always the true one */
 
 enum use { USE_SINKS, USE_SETTING, USE_DATADOG_SETTING, USE_PERIOD, USE_FACT, USE_SPAN };
 
@@ -360,8 +361,13 @@ static int visit_preview(void *ctx, struct chunk *chunk, const struct event *e)
 	const struct binding *b = e->type->binding;
 	struct interpreter *in = ctx;
 	struct moment m;
-	int err = moment_read(b->reader, chunk, e, &in->settings, &m);
+	int err;
 
+	/* Before a rate is known they say nothing. */
+	if (b->use == USE_PERIOD &&
+	    (!in->settings.cpu_time_share_ns || in->n_periods++ >= FEW_PERIODS))
+		return 0;
+	err = moment_read(b->reader, chunk, e, &in->settings, &m);
 	if (!err)
 		take_own(in, b, &m);
 	return err;
@@ -377,6 +383,7 @@ static int preview(struct interpreter *in, struct chunk *chunk)
 	in->preview_visitor = (struct event_visitor){
 		.ctx = in, .bind = bind_preview, .unbind = unbind, .event = visit_preview
 	};
+	in->n_periods = 0;
 	if (!in->previewed)
 		in->previewed = event_types_new(chunk->metadata, &in->preview_visitor);
 	return in->previewed ? chunk_preview(chunk, in->previewed) : -ENOMEM;

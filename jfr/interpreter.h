@@ -68,6 +68,7 @@ struct interpreter {
 	uint64_t n_left_out;	       /* moments that from, to and thread do not want */
 	struct event_visitor preview_visitor;
 	struct event_types *previewed; /* of the newest metadata: settings and facts only */
+	unsigned int n_periods;	       /* CPUTimeSamples that a preview met */
 	/* of the chunk that is being read */
 	int64_t chunk_ns, chunk_ticks; /* where it starts */
 	bool has_scopes;	       /* it may have scopes, which are written at their ends */

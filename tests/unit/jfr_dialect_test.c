@@ -254,6 +254,46 @@ static void frames_may_be_constants(void **state)
 	meaning_deinit(&m);
 }
 
+struct known {
+	const struct interpreter *in;
+	int64_t pid, execution_ns;
+};
+
+static void note_known(void *ctx, struct chunk *chunk)
+{
+	struct known *k = ctx;
+
+	(void)chunk;
+	k->pid = k->in->facts.pid;
+	k->execution_ns = k->in->settings.execution_ns;
+}
+
+/* A JDK may write many samples before it writes what it was told. */
+static void what_stands_behind_many_samples_is_known_before_them(void **state)
+{
+	static const struct event_shape information = { 207,
+							"jdk.JVMInformation",
+							{ START_FIELD, NUMBER_FIELD("pid") } };
+	const struct event_shape all[] = { shapes[BIASED], information, shapes[PLAIN] };
+	struct meaning m = { .in.groups = 1u << GROUP_LOCK };
+	struct known known = { .in = &m.in };
+
+	(void)state;
+	meaning_begin(&m, all, N(all));
+	for (int i = 0; i < 3000; i++)
+		EVENT(&m, &all[0], AT(i), { .n = 1 }, { .n = 1 }, { .n = TICKS(10) });
+	meaning_setting(&m, shapes[PLAIN].id, "period", "10 ms");
+	EVENT(&m, &information, AT(0), { .n = 17 });
+	meaning_tell(&m, (struct moment_sink){ .ctx = &known,
+					       .wants = meaning_wants,
+					       .take = meaning_take,
+					       .begin = note_known });
+	assert_int_equal(m.err, 0);
+	assert_int_equal(known.pid, 17);
+	assert_int_equal(known.execution_ns, 10000000);
+	meaning_deinit(&m);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -263,6 +303,7 @@ int main(void)
 		cmocka_unit_test(samples_have_the_tag_of_their_span),
 		cmocka_unit_test(spans_of_one_tag_tell_no_samples_apart),
 		cmocka_unit_test(frames_may_be_constants),
+		cmocka_unit_test(what_stands_behind_many_samples_is_known_before_them),
 	};
 
 	cmocka_set_message_output(CM_OUTPUT_TAP);
