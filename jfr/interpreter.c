@@ -429,8 +429,6 @@ static int begin(void *ctx, struct chunk *chunk)
 	int err = 0;
 
 	in->has_scopes = !in->is_mute && scope_types_in(chunk);
-	in->can_recall =
-		!in->is_mute && !in->is_ordered && !in->from_ns && !in->to_ns && !in->thread;
 	event_order_clear(&in->order);
 	spans_clear(&in->spans);
 	sample_rows_clear(&in->named);
@@ -442,6 +440,9 @@ static int begin(void *ctx, struct chunk *chunk)
 	for (unsigned int i = 0; i < in->n_sinks && !in->is_mute; i++)
 		if (in->sinks[i].begin)
 			in->sinks[i].begin(in->sinks[i].ctx, chunk);
+	/* A range may count from the first chunk's beginning, which a sink was told just now. */
+	in->can_recall =
+		!in->is_mute && !in->is_ordered && !in->from_ns && !in->to_ns && !in->thread;
 	return err;
 }
 

@@ -67,7 +67,22 @@ struct made {
 	struct meaning m;
 	struct profile *p;
 	struct samples *s;
+	size_t n_known;
 };
+
+/* Counts the events that the samples know. */
+static int (*recall_of_samples)(void *ctx, struct chunk *chunk, const struct event *e,
+				const struct unread *u);
+static size_t n_known;
+
+static int count_known(void *ctx, struct chunk *chunk, const struct event *e,
+		       const struct unread *u)
+{
+	int err = recall_of_samples(ctx, chunk, e, u);
+
+	n_known += !err;
+	return err;
+}
 
 static int64_t any(int64_t n)
 {
@@ -146,9 +161,13 @@ static void make(struct made *made, unsigned int seed, size_t n_shapes, bool is_
 	made->s = samples_new(made->p);
 	sink = samples_sink(made->s);
 	sink.wants = NULL; /* also those that are no samples */
+	recall_of_samples = sink.recall;
+	sink.recall = count_known;
+	n_known = 0;
 	fill(&made->m, seed, n_shapes);
 	made->m.in.from_ns = is_read; /* all are later, but are to be read to know it */
 	meaning_tell(&made->m, sink);
+	made->n_known = n_known;
 	assert_int_equal(made->m.err, 0);
 	samples_finish(made->s, 0, 1);
 	assert_int_equal(profile_error(made->p), 0);
@@ -190,6 +209,8 @@ static void events_that_are_known_count_as_those_that_are_read(void **state)
 
 		make(&known, seed, n, false);
 		make(&read, seed, n, true);
+		assert_true(known.n_known > N_EVENTS / 4);
+		assert_int_equal(read.n_known, 0);
 		assert_in_range(profile_n_samples(read.p), 20, 2000);
 		assert_true(read.m.report.n_damages > 5);
 		assert_int_equal(known.m.report.n_damages, read.m.report.n_damages);
@@ -203,6 +224,8 @@ static void events_that_are_known_count_as_those_that_are_read(void **state)
 /* A sink that hears of an event is not asked to recall it, and the other way round. */
 struct asked {
 	size_t n_recalled, n_taken;
+	struct interpreter *in;
+	bool sets_range; /* when the chunk begins */
 };
 
 static int recalls(void *ctx, struct chunk *chunk, const struct event *e, const struct unread *u)
@@ -221,9 +244,16 @@ static int takes(void *ctx, struct moment *m)
 	return 0;
 }
 
-static struct asked ask(struct meaning *m)
+static void begins(void *ctx, struct chunk *chunk)
 {
-	struct asked a = { 0 };
+	struct asked *a = ctx;
+
+	if (a->sets_range)
+		a->in->from_ns = chunk->header.start_ns;
+}
+
+static struct asked ask_with(struct meaning *m, struct asked a)
+{
 
 	meaning_begin(m, shapes, SCOPE);
 	for (int i = 0; i < 10; i++)
@@ -231,6 +261,7 @@ static struct asked ask(struct meaning *m)
 	meaning_tell(m, (struct moment_sink){ .ctx = &a,
 					      .wants = meaning_wants,
 					      .finds_spans = true,
+					      .begin = begins,
 					      .take = takes,
 					      .recall = recalls });
 	assert_int_equal(m->err, 0);
@@ -238,15 +269,24 @@ static struct asked ask(struct meaning *m)
 	return a;
 }
 
+static struct asked ask(struct meaning *m)
+{
+	return ask_with(m, (struct asked){ 0 });
+}
+
 static void only_who_may_know_an_event_is_asked(void **state)
 {
 	struct asked a = ask(&(struct meaning){ 0 });
 	struct asked other = { 0 };
+	struct meaning ranged = { 0 };
 
 	(void)state;
 	assert_int_equal(a.n_recalled, 10);
 	assert_int_equal(a.n_taken, 5);
 	a = ask(&(struct meaning){ .in.to_ns = INT64_MAX });
+	assert_int_equal(a.n_recalled, 0);
+	assert_int_equal(a.n_taken, 10);
+	a = ask_with(&ranged, (struct asked){ .in = &ranged.in, .sets_range = true });
 	assert_int_equal(a.n_recalled, 0);
 	assert_int_equal(a.n_taken, 10);
 	a = ask(&(struct meaning){ .in.is_ordered = true });
