@@ -175,6 +175,7 @@ void jvm_keep(struct jvm *jvm, struct chunk *c)
 	names_free(jvm->older[1]);
 	jvm->older[1] = jvm->older[0];
 	jvm->older[0] = c->names;
+	names_rest(c->names);
 	c->names = NULL;
 	metadata_unref(jvm->metadata);
 	jvm->metadata = c->metadata ? metadata_ref(c->metadata) : NULL;

@@ -103,6 +103,12 @@ void names_doubt(struct names *n)
 	}
 }
 
+void names_rest(struct names *n)
+{
+	if (n)
+		memo_deinit(&n->frames);
+}
+
 size_t names_memory(const struct names *n)
 {
 	return constants_memory(n->constants) + n->arena.memory + n->cap * sizeof(*n->rows) +

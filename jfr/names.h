@@ -83,6 +83,8 @@ void names_forget(struct names *n);
 /* Parts of them may be of another chunk that is gone by now, or soon. All are put together again
    when they are asked for. NULL is fine. */
 void names_doubt(struct names *n);
+/* The chunk was read to its end: what only made its own stacks faster is freed. */
+void names_rest(struct names *n);
 size_t names_memory(const struct names *n);
 /* References that led nowhere. */
 uint64_t names_n_missing(const struct names *n);

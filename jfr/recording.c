@@ -108,6 +108,7 @@ static void keep_names(struct recording *r, struct chunk *c)
 	names_free(r->past.older[1]);
 	r->past.older[1] = r->past.older[0];
 	r->past.older[0] = c->names;
+	names_rest(c->names);
 	c->names = NULL;
 	r->past.last = c->header;
 }

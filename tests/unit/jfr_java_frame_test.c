@@ -1,11 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "jfr/java_frame.h"
 
+#include <errno.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdlib.h>
 #include <cmocka.h>
 
+#include "jfr/jvms.h"
+#include "jfr/metadata.h"
+#include "jfr/names_row.h"
 #include "tests/unit/jfr_world.h"
 
 #define N_FRAMES 5
@@ -149,11 +153,57 @@ static void a_frame_that_lacks_something_is_the_stacks_own(void **state)
 	read_with(frames, frames, missing);
 }
 
+static int name(void *ctx, struct chunk *c, const struct event *e)
+{
+	struct jvm *jvm = ctx;
+
+	(void)e;
+	assert_int_equal(names_stack(c, T_STACK, 11)->n, N_FRAMES);
+	assert_int_not_equal(c->names->frames.n_slots, 0);
+	if (jvm)
+		jvm_keep(jvm, c);
+	return jvm ? -ECANCELED : 0;
+}
+
+/* Which frames have the same bytes nobody asks of a chunk that was read. */
+static void names_that_are_kept_have_no_frames_by_their_bytes(void **state)
+{
+	struct jvm jvm = { 0 };
+
+	(void)state;
+	for (int is_watched = 0; is_watched < 2; is_watched++) {
+		struct event_visitor visitor = { .ctx = is_watched ? &jvm : NULL,
+						 .bind = world_bind,
+						 .event = name };
+		int fd = memfd_create("recording", MFD_CLOEXEC);
+		struct recording_report report = { 0 };
+		struct recording_past past = { 0 };
+		struct seen_chunks seen = { 0 };
+		struct jfr_bytes b = { 0 };
+		struct names *kept;
+
+		make(&b, callers, callers);
+		assert_int_equal(write(fd, b.data, b.len), b.len);
+		assert_int_equal(recording_read_on(fd, &visitor, &seen, &past, &report),
+				 is_watched ? -ECANCELED : 0);
+		kept = is_watched ? jvm.older[0] : past.older[0];
+		assert_int_equal(kept->frames.n_slots, 0);
+		recording_past_deinit(&past);
+		recording_report_deinit(&report);
+		seen_chunks_deinit(&seen);
+		close(fd);
+		free(b.data);
+	}
+	names_free(jvm.older[0]);
+	metadata_unref(jvm.metadata);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(frames_of_the_same_bytes_are_one),
 		cmocka_unit_test(a_frame_that_lacks_something_is_the_stacks_own),
+		cmocka_unit_test(names_that_are_kept_have_no_frames_by_their_bytes),
 	};
 
 	cmocka_set_message_output(CM_OUTPUT_TAP);
