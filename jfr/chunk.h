@@ -45,6 +45,7 @@ struct chunk {
 	size_t n_rests;
 	struct damage *damages;
 	size_t n_damages, damages_cap;
+	uint64_t cut_at;	      /* where an event begins that has no end; 0: none */
 	uint64_t n_unknown;	      /* events of types that nothing is said about */
 	uint64_t counts[2], sizes[2]; /* of its metadata and its checkpoints, as walked over */
 	uint64_t n_unchecked;	      /* bytes that were looked at for events behind damage */

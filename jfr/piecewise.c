@@ -217,7 +217,7 @@ int piecewise_load(struct piecewise *f, const struct follow_piece *p)
 	return err ? err : use_types(f);
 }
 
-static void tell_damages(struct piecewise *f, struct follow_result *result)
+static void tell_damages(struct piecewise *f, uint64_t to, struct follow_result *result)
 {
 	const struct chunk *c = f->chunk;
 
@@ -227,9 +227,10 @@ static void tell_damages(struct piecewise *f, struct follow_result *result)
 			result->what = c->damages[i].what;
 		}
 		result->lost += c->damages[i].len;
-		if (c->damages[i].at + c->damages[i].len == f->stop_at)
-			result->cut = c->damages[i].len;
 	}
+	/* Some damage begins in the middle of an event: nobody can go on there. */
+	if (c->cut_at && f->stop_at > c->at + c->cut_at && f->stop_at == c->at + to)
+		result->cut = to - c->cut_at;
 	f->chunk->n_damages = 0;
 }
 
@@ -309,6 +310,7 @@ int piecewise_read(struct piecewise *f, const struct follow_piece *p, struct fol
 	f->stop_at = f->chunk->at + p->to;
 	f->hold_from_ns = p->hold_from_ns;
 	f->held.n = 0;
+	f->chunk->cut_at = 0;
 	in->defers = defers;
 	in->defers_ctx = f;
 	if (!err)
@@ -319,7 +321,7 @@ int piecewise_read(struct piecewise *f, const struct follow_piece *p, struct fol
 	in->defers = NULL;
 	event_types_reset(f->types);
 	*result = (struct follow_result){ .to = f->stop_at - f->chunk->at };
-	tell_damages(f, result);
+	tell_damages(f, p->to, result);
 	if (!err)
 		err = end_err;
 	if (!err)

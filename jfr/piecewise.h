@@ -35,7 +35,7 @@ struct follow_piece {
 
 struct follow_result {
 	uint64_t to;  /* where it ended */
-	uint64_t cut; /* bytes before that which are damaged: another file may have them */
+	uint64_t cut; /* bytes before that, of an event that is cut off: another file may have it */
 	uint64_t lost, lost_at; /* bytes that are damaged; the first of them, in the file */
 	const char *what;
 	struct held held;	/* the caller's */

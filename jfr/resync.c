@@ -239,6 +239,8 @@ int resync(struct chunk *c, uint64_t *at, uint64_t to)
 	uint64_t from = *at, limit = next_mark(c, from + 1, to);
 
 	*at = look(c, from + 1, limit, to, resync_is_run);
+	if (*at == to)
+		c->cut_at = from;
 	return chunk_note(c, from, *at, *at == to ? "cut off" : "no event");
 }
 

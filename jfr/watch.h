@@ -39,7 +39,7 @@ struct export_job {
 
 struct export_result {
 	uint64_t to;  /* up to where it was exported, where an event ends */
-	uint64_t cut; /* bytes before that which are damaged: another file may have them */
+	uint64_t cut; /* bytes before that, of an event that is cut off: another file may have it */
 	uint64_t n_events;
 	uint64_t lost; /* bytes that are no events, ... */
 	uint64_t lost_at;

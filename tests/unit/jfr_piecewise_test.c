@@ -212,6 +212,35 @@ static void survives_mutation(void **state)
 	growth_end(&good);
 }
 
+/* Where another file of the chunk can go on: not in the middle of a checkpoint. */
+static void what_is_cut_off_begins_where_an_event_does(void **state)
+{
+	(void)state;
+	for (int is_checkpoint = 0; is_checkpoint < 2; is_checkpoint++) {
+		struct growth g;
+		size_t at;
+
+		growth_begin(&g, LATE);
+		flush_and_read(&g);
+		put_sample(&g, 10, 1);
+		at = g.m.b.len;
+		if (is_checkpoint) {
+			at = checkpoint_begin(&g.m.c, false, 1);
+			put_pool(g.m.c.b, T_SYMBOL, 3);
+			put_varint(g.m.c.b, 77);
+			event_end(g.m.c.b, at);
+		} else {
+			put_sample(&g, 20, 1);
+			g.m.b.len -= 3;
+		}
+		flush_and_read(&g);
+		assert_int_equal(g.m.n, 1);
+		assert_true(g.result.lost > 0);
+		assert_int_equal(g.result.cut, is_checkpoint ? 0 : g.header.size - (at - g.m.c.at));
+		growth_end(&g);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -220,6 +249,7 @@ int main(void)
 		cmocka_unit_test(types_and_names_may_come_with_a_later_flush),
 		cmocka_unit_test(names_of_the_chunk_before_count),
 		cmocka_unit_test(names_of_many_jvms_do_not_fill_the_memory),
+		cmocka_unit_test(what_is_cut_off_begins_where_an_event_does),
 		cmocka_unit_test(of_a_damaged_event_the_others_are_told_and_where_it_was),
 		cmocka_unit_test(survives_mutation),
 	};

@@ -9,6 +9,7 @@ static unsigned int n_held_back;
 static bool holds_again;     /* those too that were held */
 static bool is_paused;	     /* the output takes what it holds, and then nothing */
 static int64_t hold_from_ns; /* of the last piece */
+static uint64_t cut_len;     /* so much of a piece's end is damaged */
 
 static int export_holding(void *ctx, const struct export_job *job, struct export_result *result)
 {
@@ -43,6 +44,7 @@ static int export_holding(void *ctx, const struct export_job *job, struct export
 	snprintf(path, sizeof(path), "out/%s", job->name);
 	rename("out/.new", path);
 	result->to = to;
+	result->cut = to > job->from ? cut_len : 0;
 	return 0;
 }
 
@@ -65,6 +67,7 @@ static struct session begin_holding(void)
 	struct session s = { 0 };
 
 	n_held_back = 3;
+	cut_len = 0;
 	holds_again = false;
 	is_paused = false;
 	if (ledger_open("ledger", &s.ledger))
@@ -137,6 +140,41 @@ static void without_another_flush_it_comes_all_the_same(void **state)
 	assert_exported(start, 0, 30);
 	end(&s);
 	close(fd);
+}
+
+static void damage_at_the_end_of_a_flush_loses_nothing_that_is_held(void **state)
+{
+	int fd = toy_open("in/a");
+	struct session s;
+
+	(void)state;
+	flush(fd, 20);
+	s = begin_holding();
+	cut_len = TOY_EVENT / 2;
+	run(&s);
+	assert_exported(start, 0, 17);
+	for (int i = 0; i < 100 && watch_counts(s.w)->n_events < 20; i++)
+		watch_round(s.w, 50);
+	assert_exported(start, 0, 20);
+	end(&s);
+	close(fd);
+}
+
+static void what_is_cut_off_in_one_file_is_taken_from_another(void **state)
+{
+	struct session s;
+
+	(void)state;
+	write_chunk("in/a", start, 20);
+	s = begin_holding();
+	cut_len = 2 * TOY_EVENT;
+	run(&s);
+	assert_int_equal(watch_counts(s.w)->n_events, 20);
+	cut_len = 0;
+	write_chunk("in/b", start, 20);
+	run(&s);
+	assert_int_equal(watch_counts(s.w)->n_events, 22);
+	end(&s);
 }
 
 static void a_weft_that_begins_anew_knows_what_was_held(void **state)
@@ -366,6 +404,8 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		OWN_DIR(what_is_held_comes_with_the_next_flush),
 		OWN_DIR(without_another_flush_it_comes_all_the_same),
+		OWN_DIR(damage_at_the_end_of_a_flush_loses_nothing_that_is_held),
+		OWN_DIR(what_is_cut_off_in_one_file_is_taken_from_another),
 		OWN_DIR(a_weft_that_begins_anew_knows_what_was_held),
 		OWN_DIR(what_was_written_and_not_noted_is_written_again_over_it),
 		OWN_DIR(what_a_full_disk_did_not_take_comes_when_there_is_room),
