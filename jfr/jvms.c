@@ -11,7 +11,8 @@
 #include "jfr/names.h"
 
 #define MAX_JVMS 64
-/* Since the last one came to wait: then one before it may have gone, for which all would wait. */
+/* Since the last one came to wait, or one was read: then one before it may have gone, for which all
+   would wait. */
 #define AWAITED_NS (2 * NS_PER_S)
 /* Bytes, of JVMs that nobody reads; those of the last one stay anyway. */
 #define MAX_IDLE_NAMES (8 << 20)
@@ -70,6 +71,13 @@ static struct jvm *add(struct jvms *jvms, const char *place)
 	return jvm;
 }
 
+/* Those that wait may go on waiting. */
+static void renew(struct jvm *jvm)
+{
+	if (jvm->awaited_ns)
+		jvm->awaited_ns = clock_ns(CLOCK_MONOTONIC);
+}
+
 struct jvm *jvms_get(struct jvms *jvms, const char *place, const struct chunk_header *h)
 {
 	struct jvm *jvm = find(jvms, place, h);
@@ -78,6 +86,7 @@ struct jvm *jvms_get(struct jvms *jvms, const char *place, const struct chunk_he
 		jvm = add(jvms, place);
 	if (!jvm)
 		return NULL;
+	renew(jvm);
 	jvm->n_users++;
 	jvm->used = ++jvms->n_given;
 	return jvm;
@@ -93,6 +102,14 @@ static bool is_behind(const struct jvm *jvm, const struct chunk_header *h, bool 
 	       (h->start_ns <= jvm->awaited.start_ns || chunk_header_follows(&jvm->awaited, h));
 }
 
+/* A chunk that is finished is read to its end some time. Of one that grows nobody knows that: what
+   seems to be behind it may be another JVM's. */
+static bool is_awaiting_any(const struct jvm *jvm, uint64_t now)
+{
+	return jvm->awaited_ns && ((jvm->n_users && jvm->reading.state == CHUNK_COMPLETE) ||
+				   now - jvm->awaited_ns < AWAITED_NS);
+}
+
 bool jvms_should_wait(struct jvms *jvms, const char *place, const struct chunk_header *h)
 {
 	uint64_t now = clock_ns(CLOCK_MONOTONIC);
@@ -101,7 +118,7 @@ bool jvms_should_wait(struct jvms *jvms, const char *place, const struct chunk_h
 		return false;
 	for (size_t i = 0; i < jvms->n; i++) {
 		struct jvm *jvm = jvms->items[i];
-		bool is_awaiting = jvm->awaited_ns && now - jvm->awaited_ns < AWAITED_NS;
+		bool is_awaiting = is_awaiting_any(jvm, now);
 
 		if (strcmp(jvm->place, place) || !is_behind(jvm, h, is_awaiting))
 			continue;
@@ -180,4 +197,5 @@ void jvm_keep(struct jvm *jvm, struct chunk *c)
 	metadata_unref(jvm->metadata);
 	jvm->metadata = c->metadata ? metadata_ref(c->metadata) : NULL;
 	jvm->last = c->header;
+	renew(jvm);
 }

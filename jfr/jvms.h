@@ -47,7 +47,8 @@ void jvms_deinit(struct jvms *jvms); /* none has a user any more */
 struct jvm *jvms_get(struct jvms *jvms, const char *place, const struct chunk_header *h);
 void jvms_put(struct jvms *jvms, struct jvm *jvm);
 /* Is the chunk before this one still being read, or waits itself? It has names which this one may
-   need. To be asked again soon, of all that wait. */
+   need. To be asked again soon, of all that wait. Each is committed by itself: would its names be
+   passed on before, one that the disk did not take would be exported again without. */
 bool jvms_should_wait(struct jvms *jvms, const char *place, const struct chunk_header *h);
 /* The chunk was read to its end: its names are the JVM's now. */
 void jvm_keep(struct jvm *jvm, struct chunk *c);

@@ -287,12 +287,16 @@ int watch_start(struct watch *w)
 
 static bool is_due(const struct watch *w, const struct file *file, uint64_t now)
 {
+	bool is_time = now - file->looked_ns >= w->settings.look_ns;
+
 	if (file->is_busy || file->retry_ns > now)
+		return false;
+	/* Nothing of what it waits for has been read to its end since. */
+	if (file->is_waiting && file->n_ended == w->n_ended && !is_time)
 		return false;
 	if (file->is_touched || file->kind == FILE_NEW || watch_is_held_too_long(file, now))
 		return true;
-	return (file->kind == FILE_RECORDING || file->kind == FILE_PACKED) &&
-	       now - file->looked_ns >= w->settings.look_ns;
+	return (file->kind == FILE_RECORDING || file->kind == FILE_PACKED) && is_time;
 }
 
 /* Each file in turn, until the time is over. */

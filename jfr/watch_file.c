@@ -176,6 +176,7 @@ static void reach_end(struct watch *w, struct file *file)
 void watch_end_chunk(struct watch *w, struct file *file)
 {
 	release_state(w, file, true);
+	w->n_ended++;
 	file->is_resumed = false;
 	file->held_at = file->flushed_ns = 0;
 	tail_next_chunk(&file->tail);

@@ -105,7 +105,10 @@ static int export_piece(struct watch *w, struct file *file, struct chunk_record 
 	w->counts.is_ledger_failing &= !err;
 	if (err || result.file_err)
 		held_deinit(&result.held);
-	if (err == -EAGAIN) /* in a later round: the file is looked at again */
+	/* Until another chunk has ended: not in each round. */
+	file->is_waiting = err == -EAGAIN;
+	file->n_ended = w->n_ended;
+	if (file->is_waiting)
 		return 0;
 	if (err)
 		return err;
@@ -159,6 +162,7 @@ int watch_take_piece(struct watch *w, struct file *file)
 	if (!is_due(w, file))
 		return 0;
 	w->has_more = true;
+	file->is_waiting = false;
 	err = ask_ledger(w, &file->tail, &chunk);
 	if (err)
 		return err;

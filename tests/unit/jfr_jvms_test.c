@@ -8,6 +8,7 @@
 
 #include <stdio.h>
 
+#include "jfr/chunk.h"
 #include "jfr/jvms.h"
 
 static const struct chunk_header first = {
@@ -150,6 +151,57 @@ static void none_waits_for_ever_for_one_that_is_gone(void **state)
 	jvms_deinit(&jvms);
 }
 
+/* Each may take longer than anyone waits for one that is gone. */
+static void a_long_row_is_waited_for_as_long_as_it_goes_on(void **state)
+{
+	const uint64_t long_ns = UINT64_C(3000000000);
+	struct chunk_header next[5] = { next_of(&first) };
+	struct jvms jvms = { 0 };
+	struct jvm *jvm = jvms_get(&jvms, "repository", &first);
+
+	(void)state;
+	jvm->reading = first;
+	for (int i = 1; i < 5; i++)
+		next[i] = next_of(&next[i - 1]);
+	for (int i = 0; i < 5; i++)
+		assert_true(jvms_should_wait(&jvms, "repository", &next[i]));
+	for (int i = 0; i < 4; i++) {
+		struct chunk c = { .header = i ? next[i - 1] : first };
+
+		/* While it is read, ... */
+		jvm->awaited_ns -= long_ns;
+		assert_true(jvms_should_wait(&jvms, "repository", &next[i + 1]));
+		/* ... when it was, and when the next one begins. */
+		jvm_keep(jvm, &c);
+		jvms_put(&jvms, jvm);
+		assert_true(jvms_should_wait(&jvms, "repository", &next[i + 1]));
+		assert_false(jvms_should_wait(&jvms, "repository", &next[i]));
+		assert_ptr_equal(jvms_get(&jvms, "repository", &next[i]), jvm);
+		jvm->reading = next[i];
+	}
+	jvms_put(&jvms, jvm);
+	jvms_deinit(&jvms);
+}
+
+/* Another JVM's chunk may begin when this one was flushed, which goes on. */
+static void none_waits_long_for_one_that_grows(void **state)
+{
+	struct chunk_header growing = first, next = next_of(&first);
+	struct jvms jvms = { 0 };
+	struct jvm *jvm = jvms_get(&jvms, "repository", &first);
+
+	(void)state;
+	growing.state = 1;
+	jvm->reading = growing;
+	assert_true(jvms_should_wait(&jvms, "repository", &next));
+	jvm->reading.duration_ns += UINT64_C(1000000000);
+	assert_true(jvms_should_wait(&jvms, "repository", &next));
+	jvm->awaited_ns -= UINT64_C(3000000000);
+	assert_false(jvms_should_wait(&jvms, "repository", &next));
+	jvms_put(&jvms, jvm);
+	jvms_deinit(&jvms);
+}
+
 static void those_that_were_used_longest_ago_are_forgotten(void **state)
 {
 	struct jvms jvms = { .max = 3 };
@@ -178,6 +230,8 @@ int main(void)
 		cmocka_unit_test(one_whose_chunk_is_being_read_is_not_given_out),
 		cmocka_unit_test(chunks_wait_for_those_before_them),
 		cmocka_unit_test(none_waits_for_ever_for_one_that_is_gone),
+		cmocka_unit_test(a_long_row_is_waited_for_as_long_as_it_goes_on),
+		cmocka_unit_test(none_waits_long_for_one_that_grows),
 		cmocka_unit_test(those_that_were_used_longest_ago_are_forgotten),
 	};
 
