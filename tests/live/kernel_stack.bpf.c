@@ -9,8 +9,8 @@ char LICENSE[] SEC("license") = "Dual BSD/GPL";
 #define SYSCALLS_LEN 0x400
 
 __u64 n_same, n_other, n_left, n_ours_ns, n_kernels_ns;
-__u64 other_ip; /* where the kernel was when they differed last */
-__u64 outer_ip; /* where do_syscall_64() called what it did, the last time */
+__u64 other_ip;	     /* where the kernel was when they differed last */
+__u64 outer_ips[16]; /* where do_syscall_64() was seen to call something */
 
 static __always_inline void compare(struct bpf_perf_event_data *ctx, struct scratch *s)
 {
@@ -27,7 +27,7 @@ static __always_inline void compare(struct bpf_perf_event_data *ctx, struct scra
 	last = len > 0 ? (__u64)len / sizeof(__u64) - 2 : MAX_KERNEL_FRAMES;
 	OPAQUE(last);
 	if (last < MAX_KERNEL_FRAMES && t && s->kernel_stack[last] - t->called < SYSCALLS_LEN)
-		outer_ip = s->kernel_stack[last];
+		outer_ips[s->kernel_stack[last] >> 2 & 15] = s->kernel_stack[last];
 	if (!n) {
 		__sync_fetch_and_add(&n_left, 1);
 	} else if ((__u64)len == n * sizeof(__u64) && kernel_is_same(n)) {

@@ -25,10 +25,20 @@
 
 #define PERIOD_NS 400000
 #define MAX_CPUS 256
+#define N_OUTER 16
 #define N_SETS 2048 /* bpf/maps.bpf.h: N_ORC_RULES */
 
 /* In the order of kernel_stack.bpf.c's .bss. */
-enum { SAME, OTHER, LEFT, OURS_NS, KERNELS_NS, OTHER_IP, OUTER_IP, N_VALUES };
+enum {
+	SAME,
+	OTHER,
+	LEFT,
+	OURS_NS,
+	KERNELS_NS,
+	OTHER_IP,
+	OUTER_IPS,
+	N_VALUES = OUTER_IPS + N_OUTER
+};
 
 static void call_files(void)
 {
@@ -108,18 +118,6 @@ static void detach(struct links *l)
 		bpf_link__destroy(l->links[--l->n]);
 }
 
-/* Compares for some seconds; 0, or negative where nothing can be attached. */
-static int compare(struct bpf_object *object, const char *program, unsigned seconds)
-{
-	struct links links;
-	int err = attach(object, program, &links);
-
-	if (!err)
-		sleep(seconds);
-	detach(&links);
-	return err;
-}
-
 static int find_values(struct bpf_object *object)
 {
 	struct bpf_map *map;
@@ -141,21 +139,44 @@ static bool tell_places(struct bpf_object *object, struct orc_tables *tables)
 	return tables->n && !bpf_map_update_elem(fd, &zero, tables, BPF_ANY);
 }
 
-/* As if the tables had said that nobody calls the function that stacks begin with: the one that a
-   stack was seen to begin with, and counts from 0 again. */
-static void lie(struct bpf_object *object, const struct orc_tables *tables)
+/* As if the tables had said that nobody calls what stacks were seen to begin with. */
+static void lie(struct bpf_object *object, const struct orc_tables *tables,
+		const uint64_t *outer_ips)
 {
-	uint64_t v[N_VALUES] = { 0 }, rules[2] = { 0 };
-	uint32_t zero = 0, place, set;
+	int fd = bpf_object__find_map_fd_by_name(object, "orc_rules");
+
+	for (int i = 0; i < N_OUTER; i++) {
+		uint32_t place = (uint32_t)(outer_ips[i] - 1 - tables->text);
+		uint32_t set = (place >> 2 ^ place >> 13) & (N_SETS - 1);
+		uint64_t rules[2] = { (uint64_t)place << 32 | ORC_KNOWN | ORC_END };
+
+		if (outer_ips[i])
+			bpf_map_update_elem(fd, &set, rules, BPF_ANY);
+	}
+}
+
+/* Compares for some seconds; with a lie from the beginning on where there are tables, again and
+   again, as rules drive each other out. 0, or negative where nothing can be attached. */
+static int compare(struct bpf_object *object, const char *program, unsigned seconds,
+		   const struct orc_tables *lied_about)
+{
+	uint64_t v[N_VALUES] = { 0 }, none[N_VALUES] = { 0 };
+	uint32_t zero = 0;
+	struct links links;
+	int err;
 
 	bpf_map_lookup_elem(find_values(object), &zero, v);
-	place = (uint32_t)(v[OUTER_IP] - 1 - tables->text);
-	set = (place >> 2 ^ place >> 13) & (N_SETS - 1);
-	rules[0] = (uint64_t)place << 32 | ORC_KNOWN | ORC_END;
-	bpf_map_update_elem(bpf_object__find_map_fd_by_name(object, "orc_rules"), &set, rules,
-			    BPF_ANY);
-	memset(v, 0, sizeof(v));
-	bpf_map_update_elem(find_values(object), &zero, v, BPF_ANY);
+	bpf_map_update_elem(find_values(object), &zero, none, BPF_ANY);
+	if (lied_about)
+		lie(object, lied_about, v + OUTER_IPS);
+	err = attach(object, program, &links);
+	for (unsigned i = 0; !err && i < seconds * 20; i++) {
+		usleep(50000);
+		if (lied_about)
+			lie(object, lied_about, v + OUTER_IPS);
+	}
+	detach(&links);
+	return err;
 }
 
 static void print(struct bpf_object *object)
@@ -183,11 +204,9 @@ int main(int argc, char **argv)
 		return 77;
 	for (int i = 0; i < 2; i++)
 		busy[i] = start(i ? call_files : call_memory_and_sockets);
-	err = compare(object, "compare_walks", argc > 3 ? 1 : seconds);
-	if (!err && argc > 3) {
-		lie(object, &tables);
-		err = compare(object, "compare_stacks", seconds);
-	}
+	err = compare(object, "compare_walks", argc > 3 ? 1 : seconds, NULL);
+	if (!err && argc > 3)
+		err = compare(object, "compare_stacks", seconds, &tables);
 	print(object);
 	for (int i = 0; i < 2; i++) {
 		kill(busy[i], SIGKILL);
