@@ -15,6 +15,7 @@
 #include "bpf/targets.h"
 #include "bpf/ticker.h"
 
+struct kallsyms;
 struct options;
 struct sampler_ops;
 struct weft_bpf;
@@ -37,7 +38,6 @@ struct cpus;
 int kernel_half_open(struct kernel_half *k, const struct options *opt, const struct cpus *cpus);
 /* Where the kernel's ORC tables are, so that kernel stacks can be walked without its help. Before
  * the start. */
-struct kallsyms;
 void kernel_half_show_orc(struct kernel_half *k, const struct kallsyms *symbols);
 /* Ticks begin. */
 int kernel_half_start(struct kernel_half *k, const struct options *opt);

@@ -43,9 +43,9 @@ static __always_inline struct orc_tables *orc_tables(void)
 
 static __always_inline struct orc_rules *orc_rules_at(__u32 place)
 {
-	__u32 slot = (place >> 2 ^ place >> 13) & (N_ORC_RULES - 1);
+	__u32 set = orc_set(place);
 
-	return bpf_map_lookup_elem(&orc_rules, &slot);
+	return bpf_map_lookup_elem(&orc_rules, &set);
 }
 
 static __always_inline __u32 orc_kept(__u32 place)

@@ -126,8 +126,6 @@ struct {
 /* Rules of the kernel's own code, for all CPUs: its place in the text in the high half, struct
    orc_tables. Two stand side by side in one place, the newer one first. Ticks read and write, each
    word at once. */
-#define N_ORC_RULES 2048
-
 struct orc_rules {
 	__u64 rules[2];
 };

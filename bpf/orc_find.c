@@ -10,14 +10,7 @@
 #define MAX_ENTRIES (1U << 24)
 #define MAX_TEXT (1ULL << 31)
 
-/* What tracers put in the place of a return address: function graph tracing and kretprobes, by the
-   names of 5.10 to 7.x. */
-static const char *const traps[ORC_TRAPS] = {
-	"return_to_handler",
-	"arch_rethook_trampoline",
-	"__kretprobe_trampoline",
-	"kretprobe_trampoline",
-};
+_Static_assert(ORC_TRAPS == N_LANDMARKS - LANDMARK_TRAP, "the last landmarks are the traps");
 
 static bool is_consistent(const struct orc_tables *t, uint64_t addresses_end, uint64_t entries_end)
 {
@@ -31,19 +24,19 @@ static bool is_consistent(const struct orc_tables *t, uint64_t addresses_end, ui
 void orc_find(const struct kallsyms *k, struct orc_tables *out)
 {
 	struct orc_tables t = {
-		.text = kallsyms_address(k, "_stext"),
-		.text_end = kallsyms_address(k, "_etext"),
-		.addresses = kallsyms_address(k, "__start_orc_unwind_ip"),
-		.entries = kallsyms_address(k, "__start_orc_unwind"),
-		.called = kallsyms_address(k, "do_syscall_64"),
+		.text = kallsyms_landmark(k, LANDMARK_TEXT),
+		.text_end = kallsyms_landmark(k, LANDMARK_TEXT_END),
+		.addresses = kallsyms_landmark(k, LANDMARK_ORC_ADDRESSES),
+		.entries = kallsyms_landmark(k, LANDMARK_ORC_ENTRIES),
+		.called = kallsyms_landmark(k, LANDMARK_SYSCALL),
 	};
-	uint64_t addresses_end = kallsyms_address(k, "__stop_orc_unwind_ip");
+	uint64_t addresses_end = kallsyms_landmark(k, LANDMARK_ORC_ADDRESSES_END);
 
 	memset(out, 0, sizeof(*out));
-	if (!is_consistent(&t, addresses_end, kallsyms_address(k, "__stop_orc_unwind")))
+	if (!is_consistent(&t, addresses_end, kallsyms_landmark(k, LANDMARK_ORC_ENTRIES_END)))
 		return;
 	for (int i = 0; i < ORC_TRAPS; i++)
-		t.traps[i] = kallsyms_address(k, traps[i]);
+		t.traps[i] = kallsyms_landmark(k, LANDMARK_TRAP + i);
 	t.n = (uint32_t)((addresses_end - t.addresses) / 4);
 	*out = t;
 }

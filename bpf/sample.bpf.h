@@ -64,15 +64,12 @@ static __always_inline struct task_image sample_identify_by_helpers(struct wire_
    kernel stack. */
 static __always_inline int sample_saved_regs(struct pt_regs *regs)
 {
-	struct task_struct *task;
 	const void *saved;
 
-	if (has_task_pt_regs) {
+	if (has_task_pt_regs)
 		saved = (const void *)bpf_task_pt_regs((void *)bpf_get_current_task_btf());
-	} else {
-		task = (void *)bpf_get_current_task();
-		saved = BPF_CORE_READ(task, stack) + KERNEL_STACK_SIZE - sizeof(*regs);
-	}
+	else
+		saved = (void *)(kernel_task_stack() + KERNEL_STACK_SIZE - sizeof(*regs));
 	return bpf_probe_read_kernel(regs, sizeof(*regs), saved);
 }
 

@@ -17,21 +17,11 @@
 /* Modules and BPF programs say where they begin only; nobody writes a longer function. */
 #define MAX_FUNCTION (1 << 20)
 
-/* What is asked for by name: bpf/orc_find.c. */
 static const char *const landmarks[] = {
-	"_stext",
-	"_etext",
-	"__start_orc_unwind_ip",
-	"__stop_orc_unwind_ip",
-	"__start_orc_unwind",
-	"__stop_orc_unwind",
-	"do_syscall_64",
-	"return_to_handler",
-	"arch_rethook_trampoline",
-	"__kretprobe_trampoline",
-	"kretprobe_trampoline",
+#define X(id, name) name,
+	LANDMARKS(X)
+#undef X
 };
-#define N_LANDMARKS (sizeof(landmarks) / sizeof(*landmarks))
 
 struct symbol {
 	uint64_t addr;
@@ -241,12 +231,9 @@ const char *kallsyms_find(const struct kallsyms *k, uint64_t addr, const char **
 	return k->arena + s->name;
 }
 
-uint64_t kallsyms_address(const struct kallsyms *k, const char *name)
+uint64_t kallsyms_landmark(const struct kallsyms *k, enum landmark which)
 {
-	for (size_t i = 0; i < N_LANDMARKS; i++)
-		if (!strcmp(landmarks[i], name))
-			return k->landmarks[i];
-	return 0;
+	return k->landmarks[which];
 }
 
 size_t kallsyms_memory(const struct kallsyms *k)

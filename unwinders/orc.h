@@ -62,6 +62,14 @@ enum orc_kind {
 #define ORC_OFFSET_MASK ((1U << ORC_OFFSET_BITS) - 1)
 enum orc_bp { ORC_BP_SAME, ORC_BP_AT_CFA, ORC_BP_AT_BP };
 
+#define N_ORC_RULES 2048 /* sets of rules; a power of two */
+
+/* The set that a place's rule is kept in. */
+static inline __u32 orc_set(__u32 place)
+{
+	return (place >> 2 ^ place >> 13) & (N_ORC_RULES - 1);
+}
+
 struct orc_walk {
 	__u64 ip, sp, bp;
 	__u64 stack_end;  /* frames lie between sp and there */

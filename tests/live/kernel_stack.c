@@ -26,7 +26,6 @@
 #define PERIOD_NS 400000
 #define MAX_CPUS 256
 #define N_OUTER 16
-#define N_SETS 2048 /* bpf/maps.bpf.h: N_ORC_RULES */
 
 /* In the order of kernel_stack.bpf.c's .bss. */
 enum {
@@ -147,7 +146,7 @@ static void lie(struct bpf_object *object, const struct orc_tables *tables,
 
 	for (int i = 0; i < N_OUTER; i++) {
 		uint32_t place = (uint32_t)(outer_ips[i] - 1 - tables->text);
-		uint32_t set = (place >> 2 ^ place >> 13) & (N_SETS - 1);
+		uint32_t set = orc_set(place);
 		uint64_t rules[2] = { (uint64_t)place << 32 | ORC_KNOWN | ORC_END };
 
 		if (outer_ips[i])

@@ -69,6 +69,16 @@ struct field_value {
 	{                                \
 		name, T_LONG, 0, 0, NULL \
 	}
+/* Whole events, as their writers have them. */
+#define SAMPLE_FIELDS START_FIELD, SAMPLED_FIELD, STACK_FIELD, STATE_FIELD
+#define WALL_FIELDS                                        \
+	SAMPLE_FIELDS, { "samples", T_INT, 0, 0, NULL },   \
+	{                                                  \
+		"timeSpan", T_LONG, 0, T_TIMESPAN, "TICKS" \
+	}
+#define IN_TLAB_FIELDS                                                      \
+	START_FIELD, THREAD_FIELD, STACK_FIELD, CLASS_FIELD("objectClass"), \
+		NUMBER_FIELD("allocationSize"), NUMBER_FIELD("tlabSize")
 #define TEXT_FIELD(name)                   \
 	{                                  \
 		name, T_STRING, 0, 0, NULL \

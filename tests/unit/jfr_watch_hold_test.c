@@ -118,6 +118,15 @@ static void what_is_held_comes_with_the_next_flush(void **state)
 	close(fd);
 }
 
+/* What was held of the 20 events comes when it has been held long enough. */
+static void assert_rest_comes(struct session *s)
+{
+	assert_exported(start, 0, 17);
+	for (int i = 0; i < 100 && watch_counts(s->w)->n_events < 20; i++)
+		watch_round(s->w, 50);
+	assert_exported(start, 0, 20);
+}
+
 static void without_another_flush_it_comes_all_the_same(void **state)
 {
 	int fd = toy_open("in/a");
@@ -127,10 +136,7 @@ static void without_another_flush_it_comes_all_the_same(void **state)
 	flush(fd, 20);
 	s = begin_holding();
 	run(&s);
-	assert_exported(start, 0, 17);
-	for (int i = 0; i < 100 && watch_counts(s.w)->n_events < 20; i++)
-		watch_round(s.w, 50);
-	assert_exported(start, 0, 20);
+	assert_rest_comes(&s);
 	/* And is over then. */
 	flush(fd, 30);
 	run(&s);
@@ -152,10 +158,7 @@ static void damage_at_the_end_of_a_flush_loses_nothing_that_is_held(void **state
 	s = begin_holding();
 	cut_len = TOY_EVENT / 2;
 	run(&s);
-	assert_exported(start, 0, 17);
-	for (int i = 0; i < 100 && watch_counts(s.w)->n_events < 20; i++)
-		watch_round(s.w, 50);
-	assert_exported(start, 0, 20);
+	assert_rest_comes(&s);
 	end(&s);
 	close(fd);
 }
@@ -337,10 +340,7 @@ static void what_waited_too_long_is_not_held_again(void **state)
 	s = begin_holding();
 	holds_again = true;
 	run(&s);
-	assert_exported(start, 0, 17);
-	for (int i = 0; i < 100 && watch_counts(s.w)->n_events < 20; i++)
-		watch_round(s.w, 50);
-	assert_exported(start, 0, 20);
+	assert_rest_comes(&s);
 	end(&s);
 	close(fd);
 }

@@ -164,12 +164,11 @@ static void landmarks_have_addresses_also_where_they_are_data(void **state)
 	(void)state;
 	k = load(marked, sizeof(marked) - 1, &err);
 	assert_non_null(k);
-	assert_int_equal(kallsyms_address(k, "_stext"), 0xffffffff81000000);
-	assert_int_equal(kallsyms_address(k, "_etext"), 0xffffffff82000000);
-	assert_int_equal(kallsyms_address(k, "__start_orc_unwind_ip"), 0xffffffff83000000);
-	assert_int_equal(kallsyms_address(k, "__stop_orc_unwind_ip"), 0);
-	assert_int_equal(kallsyms_address(k, "return_to_handler"), 0);
-	assert_int_equal(kallsyms_address(k, "_text"), 0); /* nobody asks for it */
+	assert_int_equal(kallsyms_landmark(k, LANDMARK_TEXT), 0xffffffff81000000);
+	assert_int_equal(kallsyms_landmark(k, LANDMARK_TEXT_END), 0xffffffff82000000);
+	assert_int_equal(kallsyms_landmark(k, LANDMARK_ORC_ADDRESSES), 0xffffffff83000000);
+	assert_int_equal(kallsyms_landmark(k, LANDMARK_ORC_ADDRESSES_END), 0);
+	assert_int_equal(kallsyms_landmark(k, LANDMARK_TRAP), 0);
 }
 
 int main(void)

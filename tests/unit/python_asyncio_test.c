@@ -55,21 +55,12 @@ static struct python_process walk_of(const struct world *w)
 /* {loop: task, ...}; 0: a place that is free again. */
 static uint64_t current_tasks(struct world *w, size_t n, const uint64_t *tasks)
 {
-	bool is_old = w->l.version < PYTHON_FIRST(3, 11);
-	uint64_t keys = world_room(w, w->at.keys.indices + 64 + 24 * n), entries;
-	uint64_t at = world_object(w, "dict", 48);
+	uint64_t loops[2 * MAX_CURRENT_ENTRIES] = { 0 };
 
-	entries = keys + w->at.keys.indices + 64;
-	world_put(w, keys + w->at.keys.size, is_old ? 64 : 6, 8);
-	if (!is_old)
-		world_put(w, keys + w->at.keys.size + 1, 6, 1);
-	world_word(w, keys + w->at.keys.n_entries, n);
-	for (size_t i = 0; i < n; i++) {
-		world_word(w, entries + 24 * i + 8, tasks[i] ? LOOP : 0);
-		world_word(w, entries + 24 * i + 16, tasks[i]);
-	}
-	world_field(w, at, PYTHON_DICT_KEYS, keys);
-	return at;
+	assert_true(n <= sizeof(loops) / sizeof(*loops));
+	for (size_t i = 0; i < n; i++)
+		loops[i] = tasks[i] ? LOOP : 0;
+	return world_table(w, n, loops, tasks);
 }
 
 /* sys.modules with one module, of one variable. */

@@ -30,26 +30,6 @@ static int read_user(__u64 addr, void *buf, __u32 len)
 
 #include "unwinders/python_running.bpf.h"
 
-/* {key: value, ...} */
-static uint64_t make_dict(struct world *w, size_t n, const uint64_t *keys, const uint64_t *values)
-{
-	bool is_old = w->l.version < PYTHON_FIRST(3, 11);
-	uint64_t table = world_room(w, w->at.keys.indices + 64 + 24 * n), entries;
-	uint64_t at = world_object(w, "dict", 48);
-
-	entries = table + w->at.keys.indices + 64;
-	world_put(w, table + w->at.keys.size, is_old ? 64 : 6, 8);
-	if (!is_old)
-		world_put(w, table + w->at.keys.size + 1, 6, 1);
-	world_word(w, table + w->at.keys.n_entries, n);
-	for (size_t i = 0; i < n; i++) {
-		world_word(w, entries + 24 * i + 8, keys[i]);
-		world_word(w, entries + 24 * i + 16, values[i]);
-	}
-	world_field(w, at, PYTHON_DICT_KEYS, table);
-	return at;
-}
-
 /* The thread runs this loop, 0: none. key: what its dict has that under, where it has. */
 static void run(struct world *w, const char *key, uint64_t loop)
 {
@@ -65,7 +45,7 @@ static void run(struct world *w, const char *key, uint64_t loop)
 	}
 	keys[0] = world_str(w, "other");
 	keys[1] = world_str(w, key);
-	world_word(w, w->thread + w->at.thread.dict, make_dict(w, 2, keys, values));
+	world_word(w, w->thread + w->at.thread.dict, world_table(w, 2, keys, values));
 }
 
 /* What is current in both loops. */
@@ -87,7 +67,7 @@ static struct python_process tell(struct world *w, const uint64_t tasks[2])
 
 	a.is_in_thread = w->at.thread.running_task;
 	if (!a.is_in_thread)
-		a.current_tasks = make_dict(w, 2, loops, tasks);
+		a.current_tasks = world_table(w, 2, loops, tasks);
 	python_asyncio_set(&a, &p);
 	python_asyncio_set_awaits(&a, &w->l, &p.awaits);
 	python_spans_set_layout(&w->l, &w->at, &p.spans);

@@ -145,21 +145,31 @@ static inline uint64_t world_list(struct world *w, size_t n, const uint64_t *ite
 	return at;
 }
 
+/* A dict of these, without hashes; a key 0 is a place that is free again. */
+static inline uint64_t world_table(struct world *w, size_t n, const uint64_t *keys,
+				   const uint64_t *values)
+{
+	bool is_old = w->l.version < PYTHON_FIRST(3, 11);
+	uint64_t table = world_room(w, w->at.keys.indices + 64 + 24 * n), entries;
+	uint64_t at = world_object(w, "dict", 48);
+
+	entries = table + w->at.keys.indices + 64;
+	world_put(w, table + w->at.keys.size, is_old ? 64 : 6, 8);
+	if (!is_old)
+		world_put(w, table + w->at.keys.size + 1, 6, 1);
+	world_word(w, table + w->at.keys.n_entries, n);
+	for (size_t i = 0; i < n; i++) {
+		world_word(w, entries + 24 * i + 8, keys[i]);
+		world_word(w, entries + 24 * i + 16, values[i]);
+	}
+	world_field(w, at, PYTHON_DICT_KEYS, table);
+	return at;
+}
+
 /* With one entry. */
 static inline uint64_t world_dict(struct world *w, uint64_t key, uint64_t value)
 {
-	uint64_t keys = world_room(w, w->at.keys.indices + 8 + 24), entry;
-	uint64_t at = world_object(w, "dict", 48);
-
-	entry = keys + w->at.keys.indices + 8;
-	world_put(w, keys + w->at.keys.size, w->l.version < PYTHON_FIRST(3, 11) ? 8 : 3, 8);
-	if (w->l.version >= PYTHON_FIRST(3, 11))
-		world_put(w, keys + w->at.keys.size + 1, 3, 1);
-	world_word(w, keys + w->at.keys.n_entries, 1);
-	world_word(w, entry + 8, key);
-	world_word(w, entry + 16, value);
-	world_field(w, at, PYTHON_DICT_KEYS, keys);
-	return at;
+	return world_table(w, 1, &key, &value);
 }
 
 static inline uint64_t world_set(struct world *w, size_t n, const uint64_t *elements)
