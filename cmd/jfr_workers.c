@@ -101,6 +101,8 @@ static int worker_init(struct worker *w, struct jfr_run *run, int fd, bool is_fi
 	w->visitor = interpreter_visitor(&w->run->interpreter);
 	if (!err)
 		w->recording = recording_new(fd, &w->visitor, &w->seen, &err);
+	if (!err && is_first)
+		recording_take_past(w->recording, &run->past);
 	return err;
 }
 
@@ -168,6 +170,7 @@ static int take_results(struct worker *workers, size_t n)
 
 		err = err ? err : merge_err;
 	}
+	recording_give_past(last->recording, &workers[0].run->past);
 	return err;
 }
 
@@ -275,9 +278,6 @@ int jfr_workers_read(struct jfr_run *run, int fd, struct recording_report *repor
 	size_t n = is_split ? n_workers(run, &l) : 1;
 	int err = n > 1 ? are_new(&run->seen, &l, &is_split) : 0;
 
-	/* What files after a large one begin with is not worth a worker's names. */
-	if (n > 1 && is_split)
-		recording_past_deinit(&run->past);
 	if (!err && n > 1 && is_split)
 		err = read_list(run, fd, &l, n, report);
 	else if (!err)

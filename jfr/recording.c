@@ -398,6 +398,23 @@ int recording_read(int fd, const struct event_visitor *visitor, struct seen_chun
 	return err;
 }
 
+static void move_past(struct recording_past *to, struct recording_past *from)
+{
+	recording_past_deinit(to);
+	*to = *from;
+	*from = (struct recording_past){ 0 };
+}
+
+void recording_take_past(struct recording *r, struct recording_past *past)
+{
+	move_past(&r->past, past);
+}
+
+void recording_give_past(struct recording *r, struct recording_past *past)
+{
+	move_past(past, &r->past);
+}
+
 int recording_read_on(int fd, const struct event_visitor *visitor, struct seen_chunks *seen,
 		      struct recording_past *past, struct recording_report *report)
 {
@@ -406,10 +423,9 @@ int recording_read_on(int fd, const struct event_visitor *visitor, struct seen_c
 
 	if (!r)
 		return err;
-	r->past = *past;
+	recording_take_past(r, past);
 	err = recording_read_part(r, 0, UINT64_MAX, report);
-	*past = r->past;
-	r->past = (struct recording_past){ 0 };
+	recording_give_past(r, past);
 	recording_free(r);
 	return err;
 }

@@ -60,6 +60,10 @@ struct recording;
 struct recording *recording_new(int fd, const struct event_visitor *visitor,
 				struct seen_chunks *seen, int *err);
 void recording_free(struct recording *r); /* NULL is fine */
+/* What is lent moves from one to the other: before its first part, and behind its last one. What
+   the other had is freed. */
+void recording_take_past(struct recording *r, struct recording_past *past);
+void recording_give_past(struct recording *r, struct recording_past *past);
 /* Visits the chunks that begin in [from, to). As recording_read(). */
 int recording_read_part(struct recording *r, uint64_t from, uint64_t to,
 			struct recording_report *report);

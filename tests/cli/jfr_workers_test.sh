@@ -5,17 +5,19 @@
 . tests/jfr/claims.sh
 needs_tool python3
 
-# read_by N OPTIONS...: all that is said of $work/rec.jfr, in $work/by-N
+recordings=("$work/rec.jfr")
+
+# read_by N OPTIONS...: all that is said of the recordings, in $work/by-N
 read_by() {
 	local n=$1
 	shift
 	rm -f "$work/of.pb.gz"
 	{
-		"$weft" jfr "$work/rec.jfr" --workers "$n" --no-pager "$@"
+		"$weft" jfr "${recordings[@]}" --workers "$n" --no-pager "$@"
 		echo "status $?"
-		"$weft" jfr "$work/rec.jfr" --workers "$n" --check "$@"
-		"$weft" jfr "$work/rec.jfr" --workers "$n" --json "$@"
-		"$weft" jfr "$work/rec.jfr" --workers "$n" -o "$work/of.pb.gz" "$@"
+		"$weft" jfr "${recordings[@]}" --workers "$n" --check "$@"
+		"$weft" jfr "${recordings[@]}" --workers "$n" --json "$@"
+		"$weft" jfr "${recordings[@]}" --workers "$n" -o "$work/of.pb.gz" "$@"
 		zcat "$work/of.pb.gz"
 	} >"$work/by-$n" 2>&1
 }
@@ -51,6 +53,18 @@ if recorded chunks17; then
 	done
 	truncate -s -1000 "$work/rec.jfr"
 	same_by_all "one that is cut off"
+fi
+
+# What one file's last chunks lend to the next file's first one, a large file takes and gives as well.
+if recorded chunks17; then
+	python3 tests/jfr/chunks.py --repeat 6 "$path" "$work/rec.jfr"
+	mkdir "$work/apart"
+	python3 tests/jfr/chunks.py --split "$work/rec.jfr" "$work/apart/part"
+	mapfile -t parts < <(ls -v "$work"/apart/part.*)
+	cat "${parts[@]:1:10}" >"$work/rec.jfr"
+	recordings=("${parts[0]}" "$work/rec.jfr" "${parts[@]:11}")
+	same_by_all "files of one JVM, of which one is large"
+	recordings=("$work/rec.jfr")
 fi
 
 # Each chunk looks like another program's: what a worker expects of those before its own is wrong.
