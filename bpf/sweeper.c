@@ -19,6 +19,8 @@
 
 #define LIST_NS NS_PER_S    /* between two searches for targets that take long */
 #define MAX_KEPT (2u << 20) /* bytes of what is remembered of programs */
+#define SETTLING 16	    /* rounds until what a round costs is believed */
+#define SUDDEN 4	    /* times what is usual: a program has other tasks now */
 
 /* A target. */
 struct swept {
@@ -36,6 +38,7 @@ struct sweeper {
 	const struct targets *targets;
 	struct sweep *sweep;
 	uint64_t period_ns, pause_ns; /* pause_ns: the mean that is kept now */
+	uint64_t usual_ns;	      /* of CPU a round */
 	uint64_t last_ns, next_ns, listed_ns;
 	uint64_t random;
 	uint64_t n_rounds, n_slowed;
@@ -233,12 +236,23 @@ static void sweep_target(struct sweeper *s, struct swept *w, uint64_t end_ns)
 		w->generation = proc->generation;
 }
 
+uint64_t sweeper_usual_cost(uint64_t usual_ns, uint64_t cost_ns, uint64_t n_rounds)
+{
+	uint64_t n = n_rounds < SETTLING ? n_rounds : SETTLING;
+
+	/* The first round learns what later ones know. */
+	if (n_rounds <= 2 || cost_ns / SUDDEN > usual_ns)
+		return cost_ns;
+	return usual_ns - usual_ns / n + cost_ns / n;
+}
+
 /* So that the share is kept. */
 static void choose_pause(struct sweeper *s, uint64_t cost_ns)
 {
+	s->usual_ns = sweeper_usual_cost(s->usual_ns, cost_ns, s->n_rounds);
 	s->pause_ns = s->period_ns;
-	if (s->pause_ns / SWEEP_SHARE < cost_ns) {
-		s->pause_ns = cost_ns * SWEEP_SHARE;
+	if (s->pause_ns / SWEEP_SHARE < s->usual_ns) {
+		s->pause_ns = s->usual_ns * SWEEP_SHARE;
 		s->n_slowed++;
 	}
 	s->pauses_ns += s->pause_ns;

@@ -2,6 +2,8 @@
 /* When sweeps are made, and what they keep in memory of many processes. */
 #include "bpf/sweeper.h"
 
+#include <stdlib.h>
+
 #include "bpf/shared.h"
 #include "bpf/targets.h"
 #include "core/profile.h"
@@ -67,10 +69,45 @@ static void pauses_that_are_hardly_longer_are_not_worth_a_word(void **state)
 	assert_true(sweeper_is_slow(2000 * ms, 100 * ms));
 }
 
+/* A program that is busy for 30 ms of 150, and what sweeps say of it that cost more while it is. */
+static void looks_that_cost_more_at_a_busy_place_do_not_come_back_to_it(void **state)
+{
+	const uint64_t ms = 1000000, begin = 1000 * ms;
+	uint64_t now = begin, usual = 0, busy = 0;
+
+	(void)state;
+	srand(1);
+	for (uint64_t i = 1; i < 100000; i++) {
+		bool is_busy = now % (150 * ms) < 30 * ms;
+		uint64_t pause, wait;
+
+		usual = sweeper_usual_cost(usual, is_busy ? 7 * ms : 4 * ms, i);
+		pause = usual * SWEEP_SHARE;
+		wait = pause / 2 + (uint64_t)rand() % pause;
+		now += wait;
+		busy += now % (150 * ms) < 30 * ms ? wait : 0;
+	}
+	assert_in_range(busy * 1000 / (now - begin), 190, 210);
+}
+
+static void a_program_with_far_more_tasks_is_looked_at_less_at_once(void **state)
+{
+	const uint64_t ms = 1000000;
+
+	(void)state;
+	assert_int_equal(sweeper_usual_cost(0, 5 * ms, 1), 5 * ms);
+	assert_int_equal(sweeper_usual_cost(2 * ms, 80 * ms, 100), 80 * ms);
+	assert_in_range(sweeper_usual_cost(2 * ms, 4 * ms, 100), 2 * ms, 3 * ms);
+	assert_int_equal(sweeper_usual_cost(30 * ms, 3 * ms, 2), 3 * ms);
+	assert_in_range(sweeper_usual_cost(80 * ms, 2 * ms, 100), 70 * ms, 80 * ms);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(pauses_that_are_hardly_longer_are_not_worth_a_word),
+		cmocka_unit_test(looks_that_cost_more_at_a_busy_place_do_not_come_back_to_it),
+		cmocka_unit_test(a_program_with_far_more_tasks_is_looked_at_less_at_once),
 		PROCESS_TEST(a_process_without_tasks_takes_next_to_nothing),
 		cmocka_unit_test(what_is_remembered_of_a_program_counts),
 	};
