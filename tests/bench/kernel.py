@@ -9,6 +9,7 @@ BPF_PROG_GET_NEXT_ID, BPF_MAP_GET_NEXT_ID, BPF_PROG_GET_FD_BY_ID = 11, 12, 13
 BPF_LINK_GET_NEXT_ID, BPF_ENABLE_STATS = 31, 32
 PROG_TYPE_PERF_EVENT = 7
 SYS_BPF = {"x86_64": 321, "aarch64": 280}[os.uname().machine]
+SYS_PIDFD_OPEN, SYS_PIDFD_GETFD = 434, 438
 libc = ctypes.CDLL(None, use_errno=True)
 
 
@@ -56,16 +57,27 @@ def link_ids():
     return ids(BPF_LINK_GET_NEXT_ID)
 
 
-def perf_event_descriptors():
-    """Every open descriptor of a perf event on the machine."""
+def perf_event_descriptors(where="/proc/[0-9]*/fd/*"):
+    """Every open descriptor of a perf event, on the machine if nothing else is said."""
     found = set()
-    for path in glob.glob("/proc/[0-9]*/fd/*"):
+    for path in glob.glob(where):
         try:
             if os.readlink(path) == "anon_inode:[perf_event]":
                 found.add(path)
         except OSError:
             continue
     return found
+
+
+def perf_events_of(pid):
+    """Descriptors of ours of the perf events that a process has open: with them they can be switched."""
+    process = libc.syscall(SYS_PIDFD_OPEN, pid, 0)
+    if process < 0:
+        return []
+    taken = [libc.syscall(SYS_PIDFD_GETFD, process, int(path.rpartition("/")[2]), 0)
+             for path in perf_event_descriptors("/proc/%d/fd/*" % pid)]
+    os.close(process)
+    return [fd for fd in taken if fd >= 0]
 
 
 def hold_program(number):

@@ -16,7 +16,7 @@ import pythons
 import weft
 
 PROGRAMS = os.path.join(os.path.dirname(os.path.abspath(__file__)), "programs")
-N_PAIRS, N_PEER_PAIRS = (3, 2) if weft.QUICK else (12, 5)
+N_SWITCHED, N_PEER_PAIRS = (6, 2) if weft.QUICK else (100, 5)
 RATE = 199
 FOREVER = "100000"
 PEERS = {
@@ -109,7 +109,7 @@ def measure(word, python):
         out = os.path.join(folder, "out.pb.gz")
         kernel_loss("python_" + word, target)
         command = [weft.WEFT, "record", "-q", "-F", str(RATE), "-o", out, "-p", str(target.pid)]
-        pairs.say("python_" + word, pairs.run(target, command, N_PAIRS, 1))
+        pairs.say("python_" + word, pairs.run_switched(target, command, N_SWITCHED, 1))
         for name in PEERS:
             peer(name, word, target, out)
 
