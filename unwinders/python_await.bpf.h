@@ -48,12 +48,22 @@ static __always_inline void python_await_offer_task(struct python_await_state *a
 		a->is_unsure = 1;
 }
 
+/* Of one kind there is one. */
+static __always_inline void python_await_only(struct python_await_state *a, __u64 *only,
+					      __u64 object)
+{
+	if (*only && *only != object)
+		a->is_unsure = 1;
+	*only = object;
+}
+
 /* The future that a nested function refers to. One of a class that derives from asyncio's is for
-   user space. */
+   user space. From 3.14 on wait() has the task that it writes down there, beside the future that
+   this task awaits. */
 UNWIND_GLOBAL int python_await_closure(__u64 function, __u32 via)
 {
 	struct python_scratch *s = python_scratch_get();
-	__u64 closure, n, n_found = 0;
+	__u64 closure, n, task = 0, future = 0;
 
 	if (!s)
 		return 0;
@@ -71,13 +81,17 @@ UNWIND_GLOBAL int python_await_closure(__u64 function, __u32 via)
 		if (python_thing_of(cell) == PYTHON_THING_CELL)
 			object = python_await_word(&s->process, cell, PYTHON_AWAIT_FIELD);
 		thing = python_thing_of(object);
-		if (thing == PYTHON_THING_FUTURE || thing == PYTHON_THING_TASK) {
-			python_await_offer(&s->awaits, object, via);
-			n_found++;
-		}
+		if (thing == PYTHON_THING_TASK)
+			python_await_only(&s->awaits, &task, object);
+		else if (thing == PYTHON_THING_FUTURE)
+			python_await_only(&s->awaits, &future, object);
 	}
-	if (!n_found)
+	if (!task && !future)
 		s->awaits.is_unsure = 1;
+	if (task)
+		python_await_offer(&s->awaits, task, via);
+	if (future && !(task && s->process.awaits.awaited_by))
+		python_await_offer(&s->awaits, future, via);
 	return 0;
 }
 

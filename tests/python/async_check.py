@@ -10,7 +10,7 @@ Prints "ok TEXT: what was found" or "not ok ..." for each, behind lines with # t
     stacks    tasks_program.py: every task's logical stack; KIND: pure, uvloop
     times     async_program.py: seconds by state and place; KIND: uvloop
     churn     tasks_program.py: tasks that never stay where they are
-    cpu       async_cpu_program.py: the stacks of --async, and the names of tasks
+    cpu       async_cpu_program.py: the stacks of --async, and the names of tasks; KIND: brief
     forked    forked_program.py: what children have of their parent's tasks; KIND: uvloop
     many      10,000 tasks: one sample, and what a sweep costs"""
 import bisect

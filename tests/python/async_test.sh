@@ -13,10 +13,13 @@ check() {
 }
 
 # What takes no longer for all of them.
-every=()
+every=() briefs=()
 for minor in $PYTHON_MINORS; do
 	python=$(python_of "$minor")
-	[ "$minor" = 6 ] || [ -z "$python" ] || every+=("CPython 3.$minor, WHAT|$python")
+	[ "$minor" != 6 ] && [ -n "$python" ] || continue
+	every+=("CPython 3.$minor, WHAT|$python")
+	# Groups of this one are for user space, which needs its time.
+	[ "$minor" = 13t ] || briefs+=("CPython 3.$minor, logical stacks of brief tasks|$python|brief")
 done
 pythons=() uvloops=() newest=
 for minor in $PYTHON_FEW; do
@@ -45,6 +48,8 @@ check times
 programs=("${pythons[@]/WHAT/tasks that never stay where they are}")
 check churn
 programs=("${every[@]/WHAT/logical stacks of CPU samples}")
+check cpu
+programs=("${briefs[@]}")
 check cpu
 programs=("${pythons[@]/WHAT/forked children}" "${uvloops[@]/WHAT/forked children}")
 check forked

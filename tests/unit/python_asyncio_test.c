@@ -309,6 +309,44 @@ static void the_main_interpreter_is_asked_first(void **state)
 	assert_int_equal(a.current_tasks, theirs);
 }
 
+/* asyncio.taskgroups with its class; the str under which groups have their task. */
+static uint64_t import_groups(struct world *w)
+{
+	uint64_t key = world_str(w, "_parent_task"), function = world_object(w, "function", 64);
+	uint64_t code = world_code(w, "_on_task_done"), class = world_object(w, "type", 272);
+	uint64_t names[] = { world_str(w, "_loop"), key }, none = 0;
+	uint64_t keys[] = { world_str(w, "_asyncio"), world_str(w, "asyncio.taskgroups") };
+	uint64_t modules[] = { world_object(w, "module", 24), world_object(w, "module", 24) };
+
+	world_word(w, code + 32, world_tuple(w, 2, names));
+	world_word(w, function + 48, code);
+	world_field(w, class, PYTHON_TYPE_DICT,
+		    world_dict(w, world_str(w, "_on_task_done"), function));
+	world_field(w, modules[0], PYTHON_MODULE_DICT,
+		    world_dict(w, world_str(w, "_current_tasks"), current_tasks(w, 1, &none)));
+	world_field(w, modules[1], PYTHON_MODULE_DICT,
+		    world_dict(w, world_str(w, "TaskGroup"), class));
+	world_word(w, w->interp + w->l.interp.modules, world_table(w, 2, keys, modules));
+	return key;
+}
+
+static void where_groups_have_their_task_is_known_before_there_is_one(void **state)
+{
+	static const unsigned int minors[] = { 11, 12, 13, WORLD_13T };
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(minors) / sizeof(*minors); i++) {
+		struct python_asyncio a = { 0 };
+		uint64_t key;
+
+		make_thread(&world, minors[i]);
+		key = import_groups(&world);
+		assert_true(python_asyncio_look(&a, fresh_part(), &world.m, &world.l, WORLD_ADDR,
+						SECOND));
+		assert_int_equal(a.parent_key, minors[i] == WORLD_13T ? 0 : key);
+	}
+}
+
 static uint64_t make_int(struct world *w, uint64_t tag, uint32_t low, uint32_t high)
 {
 	uint64_t at = world_object(w, "int", w->l.integer.digits + 8);
@@ -439,6 +477,7 @@ int main(void)
 		cmocka_unit_test(more_tasks_than_threads_can_have_are_left_out),
 		cmocka_unit_test(asyncio_is_found_when_it_is_imported),
 		cmocka_unit_test(the_main_interpreter_is_asked_first),
+		cmocka_unit_test(where_groups_have_their_task_is_known_before_there_is_one),
 		cmocka_unit_test(names_are_what_they_were_when_copied),
 		cmocka_unit_test(a_lie_in_memory_is_no_task),
 		cmocka_unit_test(a_dict_that_claims_much_is_read_in_bounds),
