@@ -171,6 +171,10 @@ static int read_recording(struct jfr_run *run, struct unpack_part *part, bool is
 	/* Nothing says that the next file is of the same JVM. */
 	if (!run->interpreter.facts.pid)
 		recording_past_deinit(&run->past);
+	/* Whether a copy is damaged is asked of each. */
+	if (run->opt->check)
+		seen_chunks_deinit(&run->seen);
+	run->interpreter.chunk_ns = run->interpreter.chunk_ticks = 0;
 	run->interpreter.facts = (struct jvm_facts){ 0 };
 	run->interpreter.settings = (struct settings){ 0 };
 	if (part->fd >= 0)

@@ -18,7 +18,7 @@
 #define APPLICATION_ID 0x77656674 /* "weft" */
 #define APPLICATION_AT 68	  /* in the file, big endian */
 #define HEAD_LEN 100
-#define VERSION 2
+#define VERSION 3
 
 SCOPED_DEFINE(struct ledger, ledger_close)
 
@@ -29,16 +29,19 @@ static const char schema[] =
 	" mtime_ns INTEGER, offset INTEGER, exported INTEGER, state INTEGER, reason TEXT,"
 	" seen_ns INTEGER, PRIMARY KEY (dev, ino, start_ns)) WITHOUT ROWID;"
 	"CREATE TABLE chunk (start_ns INTEGER, start_ticks INTEGER, fingerprint INTEGER,"
-	" exported INTEGER, size INTEGER, batch TEXT, seen_ns INTEGER, held BLOB,"
+	" exported INTEGER, size INTEGER, batch TEXT, seen_ns INTEGER, held BLOB, seen INTEGER,"
 	" PRIMARY KEY (start_ns, start_ticks, fingerprint)) WITHOUT ROWID;"
 	"CREATE INDEX chunk_seen ON chunk (seen_ns);"
 	"CREATE TABLE root (path BLOB PRIMARY KEY, since_ns INTEGER) WITHOUT ROWID;"
 	"CREATE TABLE lost (reason TEXT PRIMARY KEY, n INTEGER, bytes INTEGER) WITHOUT ROWID;"
 	"PRAGMA application_id = 2003134068;"
-	"PRAGMA user_version = 2;";
+	"PRAGMA user_version = 3;";
 
-/* From the version before to this one. */
-static const char upgrade[] = "ALTER TABLE chunk ADD COLUMN held BLOB; PRAGMA user_version = 2;";
+/* From each version to the next one. */
+static const char *const upgrades[VERSION] = {
+	[1] = "ALTER TABLE chunk ADD COLUMN held BLOB; PRAGMA user_version = 2;",
+	[2] = "ALTER TABLE chunk ADD COLUMN seen INTEGER; PRAGMA user_version = 3;",
+};
 
 int ledger_error(struct ledger *l, int rc)
 {
@@ -130,24 +133,26 @@ static int create(const char *path)
 	return has_journal(path) ? 0 : check_head(fd);
 }
 
-static int check_kind(struct ledger *l, bool *is_new, bool *is_old)
+/* *version: VERSION also of one that has nothing yet, which is_new says. */
+static int check_kind(struct ledger *l, bool *is_new, int64_t *version)
 {
-	int64_t application = 0, version = 0, n_tables = 0;
+	int64_t application = 0, n_tables = 0;
 	int err = ask_number(l, "PRAGMA application_id", &application);
 
 	if (!err)
-		err = ask_number(l, "PRAGMA user_version", &version);
+		err = ask_number(l, "PRAGMA user_version", version);
 	if (!err)
 		err = ask_number(l, "SELECT count(*) FROM sqlite_master", &n_tables);
 	if (err)
 		return err;
-	*is_new = !application && !version && !n_tables;
-	*is_old = !*is_new && version == VERSION - 1;
-	if (*is_new)
+	*is_new = !application && !*version && !n_tables;
+	if (*is_new) {
+		*version = VERSION;
 		return 0;
+	}
 	if (application != APPLICATION_ID)
 		return -EMEDIUMTYPE;
-	return version > VERSION ? -ENOTSUP : version < VERSION - 1 ? -EBADMSG : 0;
+	return *version > VERSION ? -ENOTSUP : *version < 1 ? -EBADMSG : 0;
 }
 
 static int is_ok(void *ok, int n, char **values, char **names)
@@ -169,19 +174,20 @@ static int check_pages(struct ledger *l)
    that is killed. */
 static int take(struct ledger *l)
 {
-	bool is_new, is_old;
+	int64_t version = VERSION;
+	bool is_new;
 	int err = execute(l, "PRAGMA locking_mode = EXCLUSIVE");
 
 	if (!err)
-		err = check_kind(l, &is_new, &is_old);
+		err = check_kind(l, &is_new, &version);
 	if (!err)
 		err = execute(l, "BEGIN IMMEDIATE");
 	if (!err && is_new)
 		err = execute(l, schema);
 	else if (!err)
 		err = check_pages(l);
-	if (!err && is_old)
-		err = execute(l, upgrade);
+	for (; !err && version < VERSION; version++)
+		err = execute(l, upgrades[version]);
 	if (!err)
 		err = execute(l, "COMMIT");
 	/* Last, so that the file's own head has the application id and not the log beside it. */

@@ -49,6 +49,7 @@ int ledger_each_source(struct ledger *l, enum source_state state,
 struct chunk_record {
 	struct chunk_key key;
 	uint64_t exported;	    /* up to this offset in the chunk */
+	uint64_t seen;		    /* up to here files had it: what is lost of that was said */
 	uint64_t size;		    /* of the finished chunk; 0 while it grows */
 	char batch[BATCH_NAME_MAX]; /* the last one */
 	uint64_t seen_ns;

@@ -21,11 +21,11 @@ static const char *const texts[N_LEDGER_STATEMENTS] = {
 		"SELECT dev, ino, start_ns, size, mtime_ns, offset, exported, state, seen_ns, path,"
 		" reason FROM source WHERE state = ?",
 	[LEDGER_FIND_CHUNK] =
-		"SELECT start_ns, start_ticks, fingerprint, exported, size, seen_ns, batch, held"
-		" FROM chunk WHERE start_ns = ? AND start_ticks = ? AND fingerprint = ?",
+		"SELECT start_ns, start_ticks, fingerprint, exported, size, seen_ns, batch, held,"
+		" seen FROM chunk WHERE start_ns = ? AND start_ticks = ? AND fingerprint = ?",
 	[LEDGER_PUT_CHUNK] =
 		"INSERT OR REPLACE INTO chunk (start_ns, start_ticks, fingerprint, exported, size,"
-		" seen_ns, batch, held) VALUES (?, ?, ?, ?, ?, ?, ?, ?)",
+		" seen_ns, seen, batch, held) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)",
 	[LEDGER_FIND_ROOT] = "SELECT since_ns FROM root WHERE path = ?",
 	[LEDGER_PUT_ROOT] = "INSERT OR IGNORE INTO root (since_ns, path) VALUES (?, ?)",
 	[LEDGER_ADD_LOST] = "INSERT INTO lost (n, bytes, reason) VALUES (?, ?, ?) ON CONFLICT"
@@ -177,7 +177,8 @@ int ledger_find_chunk(struct ledger *l, const struct chunk_key *key, struct chun
 					      .exported = number(s, 3),
 					      .size = number(s, 4),
 					      .seen_ns = number(s, 5),
-					      .held = held };
+					      .held = held,
+					      .seen = number(s, 8) };
 		snprintf(out->batch, sizeof(out->batch), "%s", text(s, 6));
 	}
 	sqlite3_reset(s);
@@ -201,11 +202,12 @@ int ledger_put_chunk(struct ledger *l, const struct chunk_record *chunk)
 		chunk->exported,
 		chunk->size,
 		chunk->seen_ns,
+		chunk->seen,
 	};
-	sqlite3_stmt *s = bind(l, LEDGER_PUT_CHUNK, numbers, 6);
+	sqlite3_stmt *s = bind(l, LEDGER_PUT_CHUNK, numbers, 7);
 
-	bind_text(s, 7, chunk->batch);
-	bind_held(s, 8, &chunk->held);
+	bind_text(s, 8, chunk->batch);
+	bind_held(s, 9, &chunk->held);
 	return finish(l, s);
 }
 

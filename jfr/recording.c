@@ -7,13 +7,12 @@
 
 #include "core/array.h"
 #include "core/hurry.h"
+#include "jfr/identity.h"
 #include "jfr/names.h"
 #include "jfr/places.h"
 #include "jfr/resync.h"
 #include "jfr/window.h"
 #include "jfr/wire.h"
-
-#define MAX_DAMAGES 10000 /* that are told apart; what comes then is added to the last */
 
 struct recording {
 	struct window window;
@@ -25,68 +24,6 @@ struct recording {
 	struct recording_report *report;
 	bool is_glance; /* events are left out */
 };
-
-void recording_report_deinit(struct recording_report *r)
-{
-	free(r->damages);
-	*r = (struct recording_report){ 0 };
-}
-
-static int add_damage(struct recording_report *report, const struct damage *d)
-{
-	report->n_lost += d->len;
-	if (report->n_damages >= MAX_DAMAGES) {
-		report->damages[MAX_DAMAGES - 1].len += d->len;
-		return 0;
-	}
-	if (ARRAY_RESERVE(report->damages, report->damages_cap, report->n_damages))
-		return -ENOMEM;
-	report->damages[report->n_damages++] = *d;
-	return 0;
-}
-
-static int note(struct recording *r, uint64_t at, uint64_t end, const char *what)
-{
-	const struct damage d = { .at = at, .len = end - at, .what = what };
-	struct recording_report *report = r->report;
-	const struct damage *last =
-		report->n_damages ? &report->damages[report->n_damages - 1] : NULL;
-
-	/* What is wrong with the header of a chunk that turns out to be lost whole. */
-	if (last && end > at && last->at >= at && last->at + last->len <= end) {
-		report->n_lost -= last->len;
-		report->n_damages--;
-	}
-	return end <= at ? 0 : add_damage(report, &d);
-}
-
-/* Counts one more chunk, or the chunks of another report. */
-static void widen(struct recording_report *report, uint64_t n, int64_t start_ns, int64_t end_ns)
-{
-	if (n && (!report->n_chunks || start_ns < report->start_ns))
-		report->start_ns = start_ns;
-	if (n && (!report->n_chunks || end_ns > report->end_ns))
-		report->end_ns = end_ns;
-	report->n_chunks += n;
-}
-
-int recording_report_merge(struct recording_report *into, const struct recording_report *from)
-{
-	int err = 0;
-
-	widen(into, from->n_chunks, from->start_ns, from->end_ns);
-	into->n_duplicates += from->n_duplicates;
-	into->n_open += from->n_open;
-	into->n_unflushed += from->n_unflushed;
-	into->n_unknown += from->n_unknown;
-	for (size_t i = 0; i < 2; i++) {
-		into->counts[i] += from->counts[i];
-		into->sizes[i] += from->sizes[i];
-	}
-	for (size_t i = 0; i < from->n_damages && !err; i++)
-		err = add_damage(into, &from->damages[i]);
-	return err;
-}
 
 void recording_past_deinit(struct recording_past *past)
 {
@@ -122,28 +59,47 @@ static int use_types(struct recording *r, struct chunk *c)
 	return r->types ? 0 : -ENOMEM;
 }
 
-static int report_chunk(struct recording *r, const struct chunk *c)
-{
-	struct recording_report *report = r->report;
-	const struct chunk_header *h = &c->header;
-	int err = 0;
+/* How much of a file is one chunk's, from the chunk's start. */
+struct extent {
+	uint64_t to;		 /* by its header or by what follows */
+	uint64_t most;		 /* where the next one begins */
+	bool has_offsets;	 /* those of its header are worth a try */
+	struct seen_part before; /* what another file had of it */
+	struct seen_part read;
+};
 
-	widen(report, 1, h->start_ns, chunk_header_end_ns(h));
-	report->n_unknown += c->n_unknown;
-	for (size_t i = 0; i < 2; i++) {
-		report->counts[i] += c->counts[i];
-		report->sizes[i] += c->sizes[i];
-	}
-	for (size_t i = 0; i < c->n_damages && !err; i++)
-		err = note(r, c->damages[i].at, c->damages[i].at + c->damages[i].len,
-			   c->damages[i].what);
+/* Of the bytes before an offset: those of two copies are the same. */
+static int hash_before(const struct chunk *c, uint64_t at, uint64_t *hash)
+{
+	uint64_t before = at > CHUNK_HEADER_LEN ? at - CHUNK_HEADER_LEN : 0;
+	uint8_t bytes[FINGERPRINT_LEN];
+	size_t len = before < sizeof(bytes) ? (size_t)before : sizeof(bytes), got = 0;
+	int err = window_peek(c->window, c->at + at - len, bytes, len, &got);
+
+	*hash = identity_hash(bytes, got);
 	return err;
 }
 
-static int visit_chunk(struct recording *r, struct chunk *c, uint64_t to)
+/* Where to begin: behind what another copy of the chunk had of it. */
+static int begin_of(const struct chunk *c, const struct extent *e, uint64_t *from)
+{
+	uint64_t hash;
+	int err;
+
+	*from = CHUNK_HEADER_LEN;
+	if (e->before.read_to <= CHUNK_HEADER_LEN || e->before.read_to > e->to)
+		return 0;
+	err = hash_before(c, e->before.read_to, &hash);
+	if (!err && hash == e->before.hash)
+		*from = e->before.read_to;
+	return err;
+}
+
+static int visit_chunk(struct recording *r, struct chunk *c, struct extent *e)
 {
 	const struct event_visitor *v = r->visitor;
 	int err = use_types(r, c), last_err;
+	uint64_t from;
 
 	if (err)
 		return err;
@@ -153,16 +109,18 @@ static int visit_chunk(struct recording *r, struct chunk *c, uint64_t to)
 	c->older[1] = r->past.older[1];
 	names_doubt(c->older[0]);
 	names_doubt(c->older[1]);
-	err = v->begin ? v->begin(v->ctx, c) : 0;
+	err = begin_of(c, e, &from);
+	if (!err)
+		err = v->begin ? v->begin(v->ctx, c) : 0;
 	if (c->is_of_another_jvm)
 		drop_older(r);
 	if (!err) {
-		err = r->is_glance ? 0 : chunk_walk(c, r->types, CHUNK_HEADER_LEN, to);
+		err = r->is_glance ? 0 : chunk_walk(c, r->types, from, e->to);
 		last_err = v->end ? v->end(v->ctx, c, r->types) : 0;
 		err = err ? err : last_err;
 	}
 	event_types_reset(r->types);
-	last_err = report_chunk(r, c);
+	last_err = recording_report_add(r->report, c);
 	keep_names(r, c);
 	return err ? err : last_err;
 }
@@ -181,13 +139,6 @@ static int load(struct recording *r, struct chunk *c, uint64_t to, bool has_offs
 	return err;
 }
 
-/* How much of a file is one chunk's. */
-struct extent {
-	uint64_t to;	  /* by its header or by what follows, from the chunk's start */
-	uint64_t most;	  /* where the next one begins */
-	bool has_offsets; /* those of its header are worth a try */
-};
-
 /* Does the chunk go on where its size says that it ends? */
 static int grow(struct recording *r, struct chunk *c, struct extent *e)
 {
@@ -201,19 +152,29 @@ static int grow(struct recording *r, struct chunk *c, struct extent *e)
 	return err ? err : load(r, c, e->to, false);
 }
 
+static int note_read(const struct chunk *c, struct extent *e)
+{
+	e->read.read_to = c->cut_at ? c->cut_at : e->to;
+	e->read.seen_to = e->to;
+	return hash_before(c, e->read.read_to, &e->read.hash);
+}
+
 static int read_part(struct recording *r, uint64_t at, const struct chunk_header *h,
-		     struct extent e)
+		     struct extent *e)
 {
 	struct chunk *c = chunk_new(&r->window, at, h);
-	int err = c ? load(r, c, e.to, e.has_offsets) : -ENOMEM;
+	int err = c ? load(r, c, e->to, e->has_offsets) : -ENOMEM;
 
 	if (err == -EBADMSG) {
-		err = note(r, at, at + e.to,
-			   "a chunk without metadata: nothing says what its events are");
+		err = recording_report_note(
+			r->report, at, at + e->to,
+			"a chunk without metadata: nothing says what its events are");
 	} else if (!err) {
-		err = grow(r, c, &e);
+		err = grow(r, c, e);
 		if (!err)
-			err = visit_chunk(r, c, e.to);
+			err = visit_chunk(r, c, e);
+		if (!err)
+			err = note_read(c, e);
 	}
 	chunk_free(c);
 	return err;
@@ -226,8 +187,8 @@ static int note_header(struct recording *r, uint64_t at, const struct chunk_head
 
 	if (h->state != CHUNK_COMPLETE || chunk_header_is_open(h) || is_cut)
 		return 0;
-	return note(r, at + CHUNK_SIZE_AT, at + CHUNK_OFFSETS_END,
-		    "the header's size and offsets do not fit each other");
+	return recording_report_note(r->report, at + CHUNK_SIZE_AT, at + CHUNK_OFFSETS_END,
+				     "the header's size and offsets do not fit each other");
 }
 
 /* A finished chunk of which the file has not all. */
@@ -235,7 +196,27 @@ static int note_missing(struct recording *r, uint64_t at, const struct chunk_hea
 {
 	if (chunk_header_is_open(h) || h->size > INT64_MAX || h->size <= r->size - at)
 		return 0;
-	return note(r, r->size, at + h->size, "the file ends before the chunk does");
+	return recording_report_note(r->report, r->size, at + h->size,
+				     "the file ends before the chunk does");
+}
+
+/* A part of a chunk, of which another file may have had some, or all. */
+static int read_rest(struct recording *r, uint64_t at, const struct chunk_header *h,
+		     struct extent *e, bool *is_known)
+{
+	struct seen_part *part;
+	int err = seen_chunks_part(r->seen, h, &part);
+
+	*is_known = !err && (part->is_whole || (part->read_to && e->to <= part->seen_to));
+	if (err || *is_known) {
+		r->report->n_duplicates += *is_known;
+		return err;
+	}
+	e->before = *part;
+	err = read_part(r, at, h, e);
+	if (!err && e->read.read_to)
+		*part = e->read;
+	return err;
 }
 
 /* What a chunk has that its JVM never finished, or that is cut off: up to the next chunk. */
@@ -246,27 +227,29 @@ static int read_unfinished(struct recording *r, uint64_t at, const struct chunk_
 		h->state != CHUNK_COMPLETE && h->size > CHUNK_HEADER_LEN && h->size <= r->size - at;
 	int err = places_next_chunk(&r->window, r->size, at + CHUNK_HEADER_LEN, next);
 	struct extent e = { .to = *next - at, .most = *next - at };
+	bool is_cut = !is_flushed || h->size > e.to, is_known;
+	uint64_t n_unflushed = is_cut ? 0 : e.to - h->size;
 
 	if (err)
 		return err;
-	if (h->state != CHUNK_COMPLETE || chunk_header_is_open(h))
-		r->report->n_open++;
-	if (!is_flushed || h->size > e.to) {
-		e.has_offsets = h->state != CHUNK_COMPLETE && h->size <= e.to;
-		err = read_part(r, at, h, e);
-		return err ? err : note_missing(r, at, h);
-	}
-	r->report->n_unflushed += e.to - h->size;
-	e.to = e.most = h->size;
-	e.has_offsets = true;
-	return read_part(r, at, h, e);
+	e.has_offsets = !is_cut || (h->state != CHUNK_COMPLETE && h->size <= e.to);
+	if (!is_cut)
+		e.to = e.most = h->size;
+	err = read_rest(r, at, h, &e, &is_known);
+	if (err || is_known)
+		return err;
+	r->report->n_unflushed += n_unflushed;
+	r->report->n_open += h->state != CHUNK_COMPLETE || chunk_header_is_open(h);
+	return is_cut ? note_missing(r, at, h) : 0;
 }
 
 /* One whose header holds together. Only its size may be wrong, which the next chunk tells. */
 static int read_whole(struct recording *r, uint64_t at, const struct chunk_header *h,
-		      uint64_t *next)
+		      const struct seen_part *before, uint64_t *next)
 {
-	struct extent e = { .to = h->size, .most = h->size, .has_offsets = true };
+	struct extent e = {
+		.to = h->size, .most = h->size, .has_offsets = true, .before = *before
+	};
 	struct chunk_header follower;
 	const char *what;
 	int err = 0;
@@ -277,15 +260,16 @@ static int read_whole(struct recording *r, uint64_t at, const struct chunk_heade
 		e.most = *next - at;
 	}
 	if (!err && e.most < e.to) {
-		err = note(r, at + CHUNK_SIZE_AT, at + CHUNK_SIZE_AT + sizeof(h->size),
-			   "the chunk's size leads into the next chunk");
+		err = recording_report_note(r->report, at + CHUNK_SIZE_AT,
+					    at + CHUNK_SIZE_AT + sizeof(h->size),
+					    "the chunk's size leads into the next chunk");
 		e.to = e.most;
 	}
 	if (err)
 		return err;
 	/* What is left between the two is looked at next. */
 	*next = at + e.to;
-	return read_part(r, at, h, e);
+	return read_part(r, at, h, &e);
 }
 
 /* No header where one should be: one of which only the first bytes are wrong, or a copy of it, does
@@ -293,19 +277,20 @@ static int read_whole(struct recording *r, uint64_t at, const struct chunk_heade
 static int read_damaged(struct recording *r, uint64_t at, uint64_t *next, int parse_err,
 			const char *what)
 {
+	const struct seen_part nothing = { 0 };
 	struct chunk_header h;
 	uint64_t start;
 	int err;
 
 	if (parse_err == -EBADMSG && places_mend_header(&r->window, r->size, at, &h)) {
-		err = note(r, at, at + CHUNK_HEADER_LEN, what);
-		return err ? err : read_whole(r, at, &h, next);
+		err = recording_report_note(r->report, at, at + CHUNK_HEADER_LEN, what);
+		return err ? err : read_whole(r, at, &h, &nothing, next);
 	}
 	if (!places_copied_header(&r->window, r->size, at + 1, &start, &h)) {
 		err = places_next_chunk(&r->window, r->size, at + 1, next);
-		return err ? err : note(r, at, *next, what);
+		return err ? err : recording_report_note(r->report, at, *next, what);
 	}
-	err = note(r, at, start + CHUNK_HEADER_LEN, what);
+	err = recording_report_note(r->report, at, start + CHUNK_HEADER_LEN, what);
 	h.state = CHUNK_COMPLETE;
 	h.size = 0; /* it is not known any more */
 	return err ? err : read_unfinished(r, start, &h, next);
@@ -316,6 +301,7 @@ static int read_chunk(struct recording *r, uint64_t at, uint64_t *next)
 	struct chunk_header h;
 	const char *what = "unreadable";
 	int err = places_header(&r->window, at, &h, &what);
+	struct seen_part *part, before = { 0 };
 	bool is_new;
 
 	if (err == -EBADMSG || err == -ENOTSUP)
@@ -326,11 +312,18 @@ static int read_chunk(struct recording *r, uint64_t at, uint64_t *next)
 		err = note_header(r, at, &h);
 		return err ? err : read_unfinished(r, at, &h, next);
 	}
-	err = seen_chunks_add(r->seen, &h, &is_new);
+	err = seen_chunks_part(r->seen, &h, &part);
+	if (!err) {
+		before = *part;
+		err = seen_chunks_add(r->seen, &h, &is_new);
+	}
 	if (err)
 		return err;
+	/* With another size than one that was whole, too, it was rewritten. */
+	if (before.is_whole)
+		before = (struct seen_part){ 0 };
 	if (is_new)
-		return read_whole(r, at, &h, next);
+		return read_whole(r, at, &h, &before, next);
 	*next = at + h.size;
 	r->report->n_duplicates++;
 	return 0;

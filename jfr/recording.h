@@ -12,23 +12,8 @@
 
 #include "jfr/chunk.h"
 #include "jfr/event_types.h"
+#include "jfr/recording_report.h"
 #include "jfr/seen_chunks.h"
-
-struct recording_report {
-	uint64_t n_chunks, n_duplicates; /* chunks that were read, and that were there before */
-	uint64_t n_open;		 /* that nobody finished: their JVM still writes, or died */
-	uint64_t n_unflushed; /* bytes behind the last flush of such chunks, which are left out */
-	uint64_t n_unknown;   /* events of types that nothing is said about */
-	uint64_t counts[2], sizes[2]; /* of metadata and checkpoints */
-	int64_t start_ns, end_ns;     /* of all chunks; 0, 0 without one */
-	struct damage *damages;
-	size_t n_damages, damages_cap;
-	uint64_t n_lost; /* bytes of all of them */
-};
-
-void recording_report_deinit(struct recording_report *r);
-/* Adds what was found behind it. 0 or -ENOMEM. */
-int recording_report_merge(struct recording_report *into, const struct recording_report *from);
 
 /*
  * Visits all events of a file, which stays open. 0 also when it is damaged; -EINTR (core/hurry.h);

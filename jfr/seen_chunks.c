@@ -47,38 +47,61 @@ static int grow(struct seen_chunks *seen)
 	return 0;
 }
 
-static struct seen_chunk seen_of(const struct chunk_header *h)
-{
-	return (struct seen_chunk){
-		.start_ns = h->start_ns,
-		.start_ticks = h->start_ticks,
-		.size = h->size,
-	};
-}
-
 bool seen_chunks_has(const struct seen_chunks *seen, const struct chunk_header *h)
 {
-	struct seen_chunk c = seen_of(h);
+	const struct seen_chunk c = { .start_ns = h->start_ns, .start_ticks = h->start_ticks };
 
 	return seen->n && *slot_of(seen, &c);
 }
 
-int seen_chunks_add(struct seen_chunks *seen, const struct chunk_header *h, bool *is_new)
+/* Its place, which is a new one or not. */
+static int add(struct seen_chunks *seen, const struct seen_chunk *c, size_t *index, bool *is_new)
 {
-	struct seen_chunk c = seen_of(h);
 	uint32_t *slot;
 
 	if (seen->n >= UINT32_MAX - 1)
 		return -E2BIG;
 	if (2 * (seen->n + 1) > seen->n_slots && grow(seen))
 		return -ENOMEM;
-	slot = slot_of(seen, &c);
+	slot = slot_of(seen, c);
 	*is_new = !*slot;
-	if (*slot)
-		return 0;
-	if (ARRAY_RESERVE(seen->items, seen->cap, seen->n))
+	if (*is_new && ARRAY_RESERVE(seen->items, seen->cap, seen->n))
 		return -ENOMEM;
-	seen->items[seen->n] = c;
-	*slot = (uint32_t)++seen->n;
+	if (*is_new) {
+		seen->items[seen->n] = *c;
+		*slot = (uint32_t)++seen->n;
+	}
+	*index = *slot - 1;
 	return 0;
+}
+
+int seen_chunks_part(struct seen_chunks *seen, const struct chunk_header *h,
+		     struct seen_part **part)
+{
+	const struct seen_chunk c = { .start_ns = h->start_ns, .start_ticks = h->start_ticks };
+	size_t index;
+	bool is_new;
+	int err = add(seen, &c, &index, &is_new);
+
+	if (!err)
+		*part = &seen->items[index].part;
+	return err;
+}
+
+int seen_chunks_add(struct seen_chunks *seen, const struct chunk_header *h, bool *is_new)
+{
+	const struct seen_chunk c = {
+		.start_ns = h->start_ns,
+		.start_ticks = h->start_ticks,
+		.size = h->size,
+	};
+	struct seen_part *part;
+	size_t index;
+	int err = add(seen, &c, &index, is_new);
+
+	if (!err)
+		err = seen_chunks_part(seen, h, &part);
+	if (!err)
+		part->is_whole = true;
+	return err;
 }

@@ -88,6 +88,8 @@ static int put_pending(struct watch *w, const struct pending *p)
 	/* What is cut off in this file another one of the chunk may have whole. Of one that grows
 	   the next piece goes on behind it, and what it holds is found by where that is. */
 	chunk.exported = p->result.to - (p->is_last ? p->result.cut : 0);
+	if (p->is_last && !t->piece.is_whole)
+		chunk.seen = p->result.to;
 	chunk.held = p->result.held;
 	chunk.seen_ns = watch_unix_now();
 	if (p->is_last && t->piece.is_whole && t->header.state == CHUNK_COMPLETE)

@@ -39,8 +39,9 @@ static void skip_piece(struct watch *w, struct file *file, uint64_t from)
 {
 	struct tail *t = &file->tail;
 	const struct piece *p = &t->piece;
+	bool is_copy = from > t->exported && !file->is_resumed;
 
-	if (p->to > t->exported && from > t->exported && !file->is_resumed) {
+	if (p->to > t->exported && is_copy) {
 		uint64_t known = p->to < from ? p->to : from;
 
 		w->counts.n_duplicate_bytes += known - t->exported;
@@ -49,11 +50,13 @@ static void skip_piece(struct watch *w, struct file *file, uint64_t from)
 	tail_took(t, p->to);
 	if (!p->is_last)
 		return;
-	if (p->lost) {
+	/* What a copy lacks was lost by the first one. */
+	if (p->lost && !is_copy)
 		watch_lose(w, p->is_whole ? LOST_UNFLUSHED : LOST_DAMAGED, p->lost);
-		if (!p->is_whole)
-			watch_quarantine(file, t->what, t->at);
-	}
+	if (p->lost && !p->is_whole)
+		watch_quarantine(file, t->what, t->at);
+	else if (p->to > from)
+		watch_quarantine(file, "cut off", t->at + from);
 	watch_end_chunk(w, file);
 }
 
@@ -132,12 +135,19 @@ static bool is_due(const struct watch *w, const struct file *file)
 	       watch_now() - file->exported_ns >= w->settings.rotate_age_ns;
 }
 
+/* Is it cut off where another file of the chunk was, or before that? */
+static bool is_cut_as_another(const struct piece *p, const struct chunk_record *chunk)
+{
+	return !p->is_whole && p->to <= chunk->seen && !chunk->held.n;
+}
+
 static int take_rest(struct watch *w, struct file *file, struct chunk_record *chunk)
 {
 	struct tail *t = &file->tail;
 	uint64_t from = chunk->exported > t->exported ? chunk->exported : t->exported;
 
-	if (from > t->piece.to || (from == t->piece.to && !chunk->held.n)) {
+	if (from > t->piece.to || (from == t->piece.to && !chunk->held.n) ||
+	    is_cut_as_another(&t->piece, chunk)) {
 		skip_piece(w, file, from);
 		return 0;
 	}

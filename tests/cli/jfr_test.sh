@@ -173,6 +173,18 @@ head -c 300000 "$small" >"$work/cut.jfr"
 run jfr "$work/cut.jfr" -o "$work/cut.json"
 [ $status = 6 ] && says err "are lost" && [ "$(wc -l <"$work/cut.json")" -gt 100 ]
 claim "of a recording that is cut off the rest is written, and the status is 6" $?
+cp "$work/cut.jfr" "$work/again.jfr"
+"$weft" jfr "$work/cut.jfr" --no-pager 2>/dev/null | sed -n '/ in total/,/^Stacks/p' >"$work/once"
+run jfr "$work/cut.jfr" "$work/again.jfr" --no-pager
+[ $status = 6 ] && [ "$(grep -c 'are lost' "$work/err")" = 2 ] && sed -n '/ in total/,/^Stacks/p' "$work/out" | cmp -s - "$work/once"
+claim "with a copy of it nothing counts twice, and nothing is lost twice" $?
+"$weft" jfr "$small" --no-pager | grep '^In all: samples' >"$work/once"
+run jfr "$work/cut.jfr" "$small" --no-pager
+grep '^In all:' "$work/out" | cmp -s - "$work/once"
+claim "with the whole of it there is as much as in that" $?
+run jfr --check "$small" "$work/cut.jfr" "$work/again.jfr"
+[ $status = 6 ] && [ "$(grep -c 'the file ends before' "$work/out")" = 2 ]
+claim "--check says of each copy whether it is damaged" $?
 run jfr "$small" -o "$work/nosuch/x.json"
 [ $status = 1 ] && says err "cannot write"
 claim "a place that is not there is said" $?

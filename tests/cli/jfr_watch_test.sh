@@ -17,6 +17,7 @@ mkdir in
 watch_until() {
 	local condition=$1 try
 	shift
+	: >"$work/err"	# what the one before said is not what this one says
 	"$weft" jfr "$@" --watch --metrics 100ms >"$work/out" 2>"$work/err" </dev/null & watcher=$!
 	for try in $(seq 300); do
 		eval "$condition" && break
@@ -132,6 +133,11 @@ head -c 300000 "$recording" >in3/cut.jfr
 watch_until "says err 'growing=1 '" in3 -o out4 --stale 1s
 [ $status = 0 ] && [ "$(n_lines out4/*.json)" -gt 100 ]
 claim "beside a FIFO, a socket, a link and a log, what is cut off is read as far as it goes" $?
+lost=$(grep -o 'lost_damaged_bytes=[0-9]*' "$work/err" | tail -n 1)
+cp in3/cut.jfr in3/again.jfr
+watch_until "says err 'again.jfr is damaged: cut off'" in3 -o out4 --stale 1s
+[ "$lost" != lost_damaged_bytes=0 ] && says err "lost_damaged_bytes=0 " && says err "quarantined=2 "
+claim "a copy that is cut at the same place loses nothing more" $?
 cp packed in3/whole.jfr
 watch_until '[ "$(n_lines out4/*.json)" = "$n" ]' in3 -o out4 --stale 1s
 [ "$(n_lines out4/*.json)" = "$n" ]

@@ -192,25 +192,34 @@ static void one_of_a_newer_weft_is_refused(void **state)
 
 	(void)state;
 	ledger_close(open_ledger());
-	change("PRAGMA user_version = 3");
+	change("PRAGMA user_version = 4");
 	assert_int_equal(ledger_open("ledger", &l), -ENOTSUP);
 }
 
 static void one_of_an_older_weft_goes_on(void **state)
 {
-	struct chunk_record c;
-	struct ledger *l = open_ledger();
+	static const char *const older[] = {
+		"ALTER TABLE chunk DROP COLUMN seen; PRAGMA user_version = 2",
+		"ALTER TABLE chunk DROP COLUMN seen; ALTER TABLE chunk DROP COLUMN held;"
+		"PRAGMA user_version = 1",
+	};
 
 	(void)state;
-	assert_int_equal(ledger_put_chunk(l, &chunk), 0);
-	ledger_close(l);
-	change("ALTER TABLE chunk DROP COLUMN held; PRAGMA user_version = 1");
-	for (int i = 0; i < 2; i++) {
-		l = open_ledger();
-		assert_int_equal(ledger_find_chunk(l, &chunk.key, &c), 0);
-		assert_int_equal(c.exported, chunk.exported);
-		assert_int_equal(c.held.n, 0);
+	for (size_t version = 0; version < 2; version++) {
+		struct chunk_record c;
+		struct ledger *l = open_ledger();
+
+		assert_int_equal(ledger_put_chunk(l, &chunk), 0);
 		ledger_close(l);
+		change(older[version]);
+		for (int i = 0; i < 2; i++) {
+			l = open_ledger();
+			assert_int_equal(ledger_find_chunk(l, &chunk.key, &c), 0);
+			assert_int_equal(c.exported, chunk.exported);
+			assert_int_equal(c.held.n, 0);
+			assert_int_equal(c.seen, 0);
+			ledger_close(l);
+		}
 	}
 }
 
