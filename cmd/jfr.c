@@ -284,13 +284,11 @@ static int write_result(struct jfr_run *run, struct plan *plan)
 	/* Of what is no recording nothing is made, and nothing is replaced by that. */
 	if (plan->has_lines)
 		return finish_lines(plan, path, has_chunks(run));
-	if (plan->exporter && !has_chunks(run))
+	if (!has_chunks(run))
 		return EXIT_OK;
 	if (plan->exporter)
 		return output_write(plan->exporter, run->profile, path,
 				    output_is_private(run->opt->files.items[0]));
-	if (!run->n_files)
-		return EXIT_OK;
 	if (!run->opt->no_pager)
 		pager_start();
 	err = jfr_print_summary(run, stdout);

@@ -54,8 +54,15 @@ echo "no recording" >"$work/text.jfr"
 fails 6 "text.jfr" "$work/text.jfr"
 mkfifo "$work/fifo.jfr"
 run jfr "$work/fifo.jfr"
-[ $status != 0 ] && says err "fifo.jfr"
+[ $status = 6 ] && [ "$(sed "s|$work/||" "$work/err")" = "weft: fifo.jfr: is a FIFO" ] && [ ! -s "$work/out" ]
 claim "a FIFO is refused, and not waited for" $?
+run jfr /dev/zero
+[ $status = 6 ] && [ "$(cat "$work/err")" = "weft: /dev/zero: is a device" ] && [ ! -s "$work/out" ]
+claim "a device is refused" $?
+: >"$work/empty.jfr"
+run jfr "$work/empty.jfr"
+[ $status = 0 ] && says err "empty.jfr is empty" && [ ! -s "$work/out" ]
+claim "of an empty file it is said why it is" $?
 run jfr "$work/short.jfr" "$work/nosuch.jfr" -o "$work/kept.json"
 [ ! -e "$work/kept.json" ]
 claim "nothing is written when a path is not there" $?
