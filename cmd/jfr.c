@@ -143,11 +143,7 @@ static void widen(struct jfr_run *run, const struct recording_report *r)
 /* Forgets the file that was added last. */
 static void drop_file(struct jfr_run *run)
 {
-	struct jfr_file *file = &run->files[--run->n_files];
-
-	recording_report_deinit(&file->report);
-	free(file->name);
-	free(file->reason);
+	jfr_file_deinit(&run->files[--run->n_files]);
 }
 
 /* Of the files in a directory only those are damaged recordings of which something is left, or

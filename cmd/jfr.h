@@ -17,7 +17,8 @@ struct profile;
 struct jfr_file {   /* that has chunks, or should have */
 	char *name; /* safe for a terminal */
 	struct recording_report report;
-	char *reason; /* why it was not read, or not all of it; NULL */
+	char *reason;	      /* why it was not read, or not all of it; NULL */
+	char *service, *host; /* whose it is, by its first chunk; NULL: it has none */
 };
 
 struct jfr_run {
@@ -38,6 +39,7 @@ struct jfr_run {
 
 /* What opt asks for, of which some is set already; lines may be NULL. 0 or -ENOMEM; deinit also
    then. */
+void jfr_file_deinit(struct jfr_file *file);
 int jfr_run_init(struct jfr_run *run, struct event_lines *lines, bool has_profile);
 void jfr_run_deinit(struct jfr_run *run);
 /* The start of the first chunk, which --from and --to may count from. */

@@ -53,6 +53,8 @@ static void put_file(const struct jfr_file *f, FILE *out)
 		put(f->reason, out);
 	else
 		fputs("null", out);
+	put_key("service", f->service ? f->service : "", out);
+	put_key("host", f->host ? f->host : "", out);
 	fputs(",\"damage\":[", out);
 	for (size_t i = 0; i < r->n_damages; i++) {
 		const struct damage *d = &r->damages[i];

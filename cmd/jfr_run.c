@@ -2,6 +2,7 @@
 /* What makes something of the moments that `weft jfr` reads. */
 #include <errno.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "cmd/jfr.h"
 #include "cmd/jfr_time.h"
@@ -11,6 +12,7 @@
 #include "jfr/chunk.h"
 #include "jfr/event_line.h"
 #include "jfr/samples.h"
+#include "jfr/workload.h"
 
 void jfr_run_start(struct jfr_run *run, int64_t start_ns)
 {
@@ -19,10 +21,33 @@ void jfr_run_start(struct jfr_run *run, int64_t start_ns)
 	jfr_time_set(run->opt->to, start_ns, &run->interpreter.to_ns);
 }
 
+void jfr_file_deinit(struct jfr_file *file)
+{
+	recording_report_deinit(&file->report);
+	free(file->name);
+	free(file->reason);
+	free(file->service);
+	free(file->host);
+}
+
+/* Without memory nobody is named. */
+static void note_whose(const struct jfr_run *run, struct jfr_file *file)
+{
+	struct workload w = { 0 };
+
+	if (file->service)
+		return;
+	jfr_find_whose(&run->interpreter.facts, run->path, run->opt->path_template, &w);
+	file->service = strdup(workload_get(&w, WORKLOAD_SERVICE));
+	file->host = strdup(workload_get(&w, WORKLOAD_HOST));
+}
+
 static void begin_chunk(void *ctx, struct chunk *chunk)
 {
 	struct jfr_run *run = ctx;
 
+	if (run->n_files)
+		note_whose(run, &run->files[run->n_files - 1]);
 	jfr_set_whose(&run->interpreter.facts, run->path, run->opt->path_template, run->lines,
 		      run->samples);
 	if (!run->start_ns)
@@ -69,11 +94,8 @@ int jfr_run_init(struct jfr_run *run, struct event_lines *lines, bool has_profil
 
 void jfr_run_deinit(struct jfr_run *run)
 {
-	for (size_t i = 0; i < run->n_files; i++) {
-		recording_report_deinit(&run->files[i].report);
-		free(run->files[i].name);
-		free(run->files[i].reason);
-	}
+	for (size_t i = 0; i < run->n_files; i++)
+		jfr_file_deinit(&run->files[i]);
 	free(run->files);
 	samples_free(run->samples);
 	profile_free(run->profile);

@@ -22,6 +22,7 @@
 #define DEFAULT_ROWS 20	 /* of the top table */
 #define DEFAULT_TYPES 15 /* of the table of events */
 #define DEFAULT_THREADS 10
+#define MAX_NAMES 5 /* of services and hosts, before the tables */
 
 static void print_time(int64_t ns, FILE *out)
 {
@@ -100,9 +101,65 @@ static void print_jvm(const struct jfr_run *run, FILE *out)
 	}
 }
 
-static void print_origin(const struct jfr_run *run, FILE *out)
+static int by_text(const void *a, const void *b)
+{
+	return strcmp(*(const char *const *)a, *(const char *const *)b);
+}
+
+/* "service orders", or "3 services: basket, orders, stock". The names are sorted by it. */
+static void print_names(const char **names, size_t n, const char *what, bool is_first, FILE *out)
+{
+	size_t n_different = 0, shown;
+
+	if (n)
+		qsort(names, n, sizeof(*names), by_text);
+	for (size_t i = 0; i < n; i++)
+		if (*names[i] && (!i || strcmp(names[i], names[i - 1])))
+			names[n_different++] = names[i];
+	if (!n_different)
+		return;
+	fputs(is_first ? "" : " · ", out);
+	if (n_different == 1)
+		fprintf(out, "%s ", what);
+	else
+		fprintf(out, "%zu %ss: ", n_different, what);
+	shown = n_different > MAX_NAMES + 1 ? MAX_NAMES : n_different;
+	for (size_t i = 0; i < shown; i++) {
+		fputs(i ? ", " : "", out);
+		show_name(names[i], 0, out);
+	}
+	if (shown < n_different)
+		fprintf(out, " and %zu more", n_different - shown);
+}
+
+/* Of several files. */
+static int print_all_whose(const struct jfr_run *run, FILE *out)
+{
+	SCOPED(free) const char **names = calloc(2 * run->n_files + 1, sizeof(*names));
+	const char **hosts = names + run->n_files;
+	bool has_service = false, has_host = false;
+
+	if (!names)
+		return -ENOMEM;
+	for (size_t i = 0; i < run->n_files; i++) {
+		const struct jfr_file *f = &run->files[i];
+
+		names[i] = f->service ? f->service : "";
+		hosts[i] = f->host ? f->host : "";
+		has_service |= !!*names[i];
+		has_host |= !!*hosts[i];
+	}
+	print_names(names, run->n_files, "service", true, out);
+	print_names(hosts, run->n_files, "host", !has_service, out);
+	if (has_service || has_host)
+		fputc('\n', out);
+	return 0;
+}
+
+static int print_origin(const struct jfr_run *run, FILE *out)
 {
 	uint64_t n_chunks = 0, n_duplicates = 0;
+	int err = 0;
 
 	for (size_t i = 0; i < run->n_files; i++) {
 		n_chunks += run->files[i].report.n_chunks;
@@ -122,9 +179,12 @@ static void print_origin(const struct jfr_run *run, FILE *out)
 	fputc('\n', out);
 	if (run->n_files == 1)
 		print_jvm(run, out);
+	else
+		err = print_all_whose(run, out);
 	if (run->summary.dropped)
 		fprintf(out, "%" PRId64 " bytes of events were lost by the JVM (jdk.DataLoss)\n",
 			run->summary.dropped);
+	return err;
 }
 
 /* Events are counted before what is asked for is known of them. */
@@ -276,15 +336,17 @@ static int print_by(const struct jfr_run *run, const char *label, size_t least, 
 
 int jfr_print_summary(struct jfr_run *run, FILE *out)
 {
-	int err;
+	int err = print_origin(run, out);
 
-	print_origin(run, out);
-	err = print_top(run, out);
+	if (!err)
+		err = print_top(run, out);
 	if (err)
 		return err;
 	print_sums(run, out);
 	print_stacks(run, out);
 	err = print_by(run, "service", 2, "Services", out);
+	if (!err)
+		err = print_by(run, "host", 2, "Hosts", out);
 	if (!err)
 		err = print_by(run, "thread", 1, "Threads", out);
 	if (!has_cpu(run))

@@ -169,6 +169,22 @@ python "a chunk that is there twice counts once" '
 import json, sys
 files = json.load(open(sys.argv[1]))["files"]
 assert sum(f["chunks"] for f in files) == 1 and sum(f["duplicates"] for f in files) == 1, files' "$work/out"
+mkdir -p "$work/of/basket" "$work/of/stock" && cp "$small" "$work/of/basket"
+if other=$(tests/jfr/recordings.sh jmc 2>/dev/null); then
+	cp "$other" "$work/of/stock/a.jfr"
+	run jfr --path-template "$work/of/{service}" "$work/of"
+	[ $status = 0 ] && says out "2 services: orders, stock · host orders-"
+	claim "of several recordings it is said whose they are" $?
+	run jfr --path-template "$work/of/{service}" "$work/of" --json
+	python "also of each" '
+import json, sys
+assert [f["service"] for f in json.load(open(sys.argv[1]))["files"]] == ["orders", "stock"]' "$work/out"
+else
+	skip "of several recordings it is said whose they are" "no JDK 17 here"
+fi
+run jfr "$work/many"
+[ $status = 0 ] && says out "service orders · host orders-"
+claim "also when they are of one service" $?
 mkdir "$work/linked" && ln -s "$small" "$work/linked/a.jfr" && cp "$small" "$work/linked/b.jfr.old" && mkfifo "$work/linked/c.jfr"
 run jfr --json "$work/linked"
 [ $status = 0 ] && [ "$(grep -c '"chunks":' "$work/out")" = 1 ] && says out b.jfr.old
