@@ -247,12 +247,14 @@ const char *python_thread_name(struct processes *ps, struct process *proc, pid_t
 {
 	struct python *py = proc->python;
 	struct python_names_source source;
+	const char *name;
 
 	if (!py || !is_walked(py))
 		return NULL;
 	source = (struct python_names_source){ &py->part, &py->image->layout,
 					       py->image->runtime + py->bias, py->is_musl };
-	return python_names_of(&py->names, ps, proc, &source, tid);
+	name = python_names_of(&py->names, ps, proc, &source, tid);
+	return name || tid != proc->pid ? name : "MainThread";
 }
 
 /* The stack that is being explained. */

@@ -43,7 +43,7 @@ bool python_task_of(const struct process *proc, const struct wire_python_task *t
 		    char out[PYTHON_TASK_LABEL_MAX]);
 
 /* What `threading` calls a thread that was sampled, of a process in which python_explain() found
-   Python; NULL: nothing, or the default of the main thread. */
+   Python; the main one has its default where nothing else is known. NULL: it has no name. */
 const char *python_thread_name(struct processes *ps, struct process *proc, pid_t tid);
 
 /* Puts the Python frames of a sample between the native ones, as frames that runtime_python knows.

@@ -113,6 +113,7 @@ def named_threads():
     crowd = [threading.Thread(target=work_in_thread, name=name) for name in THREAD_NAMES]
     for thread in crowd:
         thread.start()
+    work_in_thread()
     for thread in crowd:
         thread.join()
 

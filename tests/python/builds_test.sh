@@ -122,8 +122,8 @@ for minor in $PYTHON_FEW; do
 	fi
 	stacks ", while it ends" '^(~;)?at_exit;spin(;~)?$|(^|;)(Last[.])?__del__;spin(;~)?$' '' "$python" "$program" final
 	if [ "$minor" != 6 ]; then
-		stacks ", names of threads" "^(short|a name that is longer than the kernel's): .*work_in_thread;spin(;~)?\$" \
-			thread "$python" "$program" named_threads
+		name="MainThread: .*;named_threads|(short|a name that is longer than the kernel's): (?!.*named_threads).*"
+		stacks ", names of threads" "^($name);work_in_thread;spin(;~)?\$" thread "$python" "$program" named_threads
 		attached "$python"
 	fi
 	embedded "$python"
