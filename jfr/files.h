@@ -39,12 +39,12 @@ struct file {
 	bool is_touched;     /* something was heard of it */
 	bool is_dirty;	     /* the ledger does not know */
 	bool is_recorded;
-	bool is_resumed;  /* what is known of its chunk is known of itself */
-	bool is_waiting;  /* for other chunks to be read first */
-	uint64_t n_ended; /* chunks of the watch, when it came to wait */
-	bool is_busy;	  /* a batch of it waits to be delivered */
-	char *reason;	  /* of its quarantine; NULL: none */
-	int packed;	  /* the packed file itself; -1 */
+	bool is_resumed; /* what is known of its chunk is known of itself */
+	bool is_waiting; /* for other chunks to be read first */
+	bool is_called;	 /* and the one before its own has been */
+	bool is_busy;	 /* a batch of it waits to be delivered */
+	char *reason;	 /* of its quarantine; NULL: none */
+	int packed;	 /* the packed file itself; -1 */
 	struct unpack *unpack;
 	void *state; /* of whoever exports the chunk */
 };

@@ -292,7 +292,7 @@ static bool is_due(const struct watch *w, const struct file *file, uint64_t now)
 	if (file->is_busy || file->retry_ns > now)
 		return false;
 	/* Nothing of what it waits for has been read to its end since. */
-	if (file->is_waiting && file->n_ended == w->n_ended && !is_time)
+	if (file->is_waiting && !file->is_called && !is_time)
 		return false;
 	if (file->is_touched || file->kind == FILE_NEW || watch_is_held_too_long(file, now))
 		return true;

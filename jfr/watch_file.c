@@ -173,10 +173,22 @@ static void reach_end(struct watch *w, struct file *file)
 	}
 }
 
+/* Of those that wait only the next chunk of the same JVM is asked about: all of them each time
+   would be n^2 looks at n chunks. */
+static void call_next(struct watch *w, const struct chunk_header *ended)
+{
+	for (size_t i = 0; i < w->files.n; i++) {
+		struct file *f = w->files.items[i];
+
+		if (f->is_waiting && chunk_header_follows(ended, &f->tail.header))
+			f->is_called = true;
+	}
+}
+
 void watch_end_chunk(struct watch *w, struct file *file)
 {
 	release_state(w, file, true);
-	w->n_ended++;
+	call_next(w, &file->tail.header);
 	file->is_resumed = false;
 	file->held_at = file->flushed_ns = 0;
 	tail_next_chunk(&file->tail);

@@ -35,7 +35,6 @@ struct watch {
 	struct pending *pending;
 	size_t n_pending, pending_cap;
 	unsigned int scan;
-	uint64_t n_ended; /* chunks */
 	uint64_t scanned_ns, asked_ns, pruned_ns, retry_ns, backoff_ns;
 	bool wants_scan, has_more, is_silence_said;
 	uint64_t lost_n[N_LOST_REASONS], lost_bytes[N_LOST_REASONS]; /* not in the ledger yet */

@@ -108,9 +108,8 @@ static int export_piece(struct watch *w, struct file *file, struct chunk_record 
 	w->counts.is_ledger_failing &= !err;
 	if (err || result.file_err)
 		held_deinit(&result.held);
-	/* Until another chunk has ended: not in each round. */
+	/* Until the chunk before it has ended: not in each round. */
 	file->is_waiting = err == -EAGAIN;
-	file->n_ended = w->n_ended;
 	if (file->is_waiting)
 		return 0;
 	if (err)
@@ -172,7 +171,7 @@ int watch_take_piece(struct watch *w, struct file *file)
 	if (!is_due(w, file))
 		return 0;
 	w->has_more = true;
-	file->is_waiting = false;
+	file->is_waiting = file->is_called = false;
 	err = ask_ledger(w, &file->tail, &chunk);
 	if (err)
 		return err;
