@@ -9,7 +9,7 @@
 #include "core/profile.h"
 
 struct label_keys {
-	uint32_t pid, tid, thread, process, container, task, trace_id, span_id;
+	uint32_t pid, tid, thread, process, container, task, trace_id, span_id, span_name;
 };
 
 static inline struct label_keys label_keys_of(struct profile *p)
@@ -23,6 +23,7 @@ static inline struct label_keys label_keys_of(struct profile *p)
 		.task = profile_string(p, "task"),
 		.trace_id = profile_string(p, "trace_id"),
 		.span_id = profile_string(p, "span_id"),
+		.span_name = profile_string(p, "span_name"),
 	};
 }
 

@@ -206,7 +206,13 @@ struct python_scratch {
 	struct python_tasks tasks;
 	struct python_await_state awaits;
 	struct wire_python_task task;
-	__u8 span_bytes[PYTHON_SPAN_BYTES];
+	union {
+		__u8 span_bytes[PYTHON_SPAN_BYTES]; /* to look for a span */
+		struct {			    /* then to send it */
+			struct wire_span span;
+			__u8 span_name[WIRE_SPAN_NAME_MAX]; /* follows it on the wire */
+		};
+	};
 	struct wire_python_code code;
 	__u32 n_sent; /* code objects with this sample */
 	__u32 pad;

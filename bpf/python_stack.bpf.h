@@ -181,17 +181,32 @@ static __always_inline void python_send_task(struct scratch *s, struct python_sc
 		s->cpu.counters[PYTHON_LOST_RING]++;
 }
 
+/* The name at this place as it is now. Somebody may change it meanwhile, and the str be gone: what
+   is there before and after it was copied was there all the time. */
+static __always_inline void python_copy_span_name(struct python_scratch *p, __u64 place)
+{
+	__u64 name = place ? python_read_pointer(place) : 0;
+
+	p->span.name_addr = name;
+	p->span.name_len = name ? python_copy(p->span_name, name, sizeof(p->span_name)) : 0;
+	if (p->span.name_len && python_read_pointer(place) != name)
+		p->span.name_len = 0;
+}
+
 /* Sends the span that the thread with this state is in, if any. 0; 1: the ring was full. */
 UNWIND_GLOBAL int python_send_span(__u64 tstate)
 {
 	struct python_scratch *p = python_scratch_get();
 	struct python_span_ids ids;
+	__u64 name;
 
-	if (!p ||
-	    !python_span_in(&p->process.spans, p->span_bytes,
-			    python_read_pointer(tstate + p->process.spans.thread_context), &ids))
+	if (!p || !python_span_in(&p->process.spans, p->span_bytes,
+				  python_read_pointer(tstate + p->process.spans.thread_context),
+				  &ids, &name))
 		return 0;
-	return span_send(p->code.sample_id, &ids);
+	python_copy_span_name(p, name);
+	return span_send(&p->span, sizeof(p->span) + (p->span.name_len ? sizeof(p->span_name) : 0),
+			 p->code.sample_id, &ids);
 }
 
 /* Each time user space says something new of a process its image has another generation. */

@@ -13,6 +13,7 @@
 #include "runtimes/python_spans.h"
 
 #define N_CACHED 1024	   /* threads; a power of two */
+#define NAME_COST 320	   /* bytes of a name, a label set and a sample */
 #define MAX_THREAD_NAME 64 /* bytes with the NUL; what gives longer ones cuts them itself */
 
 struct cached {
@@ -28,6 +29,7 @@ struct sample_labels {
 	size_t used, max; /* bytes */
 	size_t used_late; /* of them since the budget was used up */
 	uint64_t n_over;
+	uint64_t n_named; /* label sets that have the name of a span and not its ids */
 	struct label_keys keys;
 	uint32_t gil; /* a key too */
 	struct cached cache[N_CACHED];
@@ -37,9 +39,10 @@ struct sample_labels {
 struct draft {
 	struct sample_labels *sl;
 	const struct processes *ps;
-	struct label labels[9];
+	struct label labels[10];
 	const char *task;	      /* NULL: the sample is of none */
 	const struct wire_span *span; /* NULL: of none */
+	const char *span_name;	      /* its name; NULL: it has none */
 	size_t n;
 	bool is_new;	/* strings and the set may be added */
 	bool is_absent; /* they may not, and one is not there */
@@ -141,6 +144,8 @@ static uint32_t make(struct draft *d, const struct cached *c, bool with_thread)
 		add_id(d, sl->keys.trace_id, d->span->trace_id, sizeof(d->span->trace_id));
 		add_id(d, sl->keys.span_id, d->span->span_id, sizeof(d->span->span_id));
 	}
+	if (d->span_name)
+		add_text(d, sl->keys.span_name, d->span_name, SIZE_MAX);
 	labels = finish(d);
 	sl->used += profile_memory(sl->profile) - before;
 	return labels;
@@ -190,8 +195,8 @@ static uint32_t make_fewer(struct draft *d, const struct cached *c, enum budget_
 }
 
 /* Names of tasks and ids of spans may be as many as requests: they have half of the room, so that
-   threads keep theirs. Where there is none for both, the task is kept; 0: for neither. */
-static uint32_t make_with_request(struct draft *d, const struct cached *c)
+   threads keep theirs. */
+static uint32_t make_within_half(struct draft *d, const struct cached *c)
 {
 	struct sample_labels *sl = d->sl;
 	bool is_new = d->is_new;
@@ -199,15 +204,43 @@ static uint32_t make_with_request(struct draft *d, const struct cached *c)
 
 	d->is_new = is_new && (!sl->max || sl->used < sl->max / 2);
 	labels = make(d, c, true);
-	if (!labels)
-		count_over(sl);
-	if (!labels && d->span && d->task) {
-		d->span = NULL;
-		labels = make(d, c, true);
-	}
 	d->is_new = is_new;
-	d->task = NULL;
+	return labels;
+}
+
+/* Of a request only what its span is called: there are few such names, so they have some room
+   besides, which is counted as what they take one by one. */
+static uint32_t make_named(struct draft d, const struct cached *c, enum budget_state state)
+{
+	struct sample_labels *sl = d.sl;
+	uint32_t labels;
+
+	d.span = NULL;
+	d.task = NULL;
+	d.is_new = false;
+	labels = make(&d, c, true);
+	if (labels || state != BUDGET_FITS || sl->n_named >= sl->max / 8 / NAME_COST)
+		return labels;
+	sl->n_named++;
+	d.is_new = true;
+	return make(&d, c, true);
+}
+
+/* Where there is no room for all of it, the name of the span or the task is kept; 0: for neither.
+ */
+static uint32_t make_with_request(struct draft *d, const struct cached *c, enum budget_state state)
+{
+	uint32_t labels = make_within_half(d, c);
+
+	if (!labels)
+		count_over(d->sl);
+	if (!labels && d->span_name)
+		labels = make_named(*d, c, state);
 	d->span = NULL;
+	d->span_name = NULL;
+	if (!labels && d->task)
+		labels = make_within_half(d, c);
+	d->task = NULL;
 	return labels;
 }
 
@@ -245,12 +278,13 @@ uint32_t sample_labels_get(struct sample_labels *sl, const struct queued_sample 
 		.ps = ps,
 		.task = names->task,
 		.span = q->span,
+		.span_name = names->span,
 		.is_new = state == BUDGET_FITS && (!sl->max || sl->used < sl->max),
 	};
 
 	set_thread(&wanted, ps, s->comm, names->thread);
 	if (d.task || d.span) {
-		wanted.labels = make_with_request(&d, &wanted);
+		wanted.labels = make_with_request(&d, &wanted, state);
 		if (wanted.labels)
 			return wanted.labels;
 		wanted.labels = slot->labels;

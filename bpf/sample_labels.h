@@ -2,11 +2,11 @@
 /*
  * The labels of a live sample: pid, tid, thread name, process, container, what a thread that runs
  * Python has of the GIL, the name of the asyncio task that it executes, and trace_id and span_id of
- * the OpenTelemetry span that it is in, in hex. Spans, tasks, threads and processes that only start
- * and end would make more and more of them: beyond a share of the memory budget, and when that is
- * used up, samples of a new span have its task's labels only, those of a new task its thread's,
- * those of a new thread its process's, and those of a new process one set of labels for all:
- * process=[over memory budget].
+ * the OpenTelemetry span that it is in, in hex, and its name. Spans, tasks, threads and processes
+ * that only start and end would make more and more of them: beyond a share of the memory budget,
+ * and when that is used up, samples of a new span have its name only, or its task's labels only,
+ * those of a new task its thread's, those of a new thread its process's, and those of a new process
+ * one set of labels for all: process=[over memory budget].
  */
 #ifndef BPF_SAMPLE_LABELS_H
 #define BPF_SAMPLE_LABELS_H

@@ -4,7 +4,7 @@
 #define BPF_SAMPLE_NAMES_H
 
 #include "bpf/sample_queue.h"
-#include "runtimes/python.h"
+#include "runtimes/python_label.h"
 
 struct process;
 struct processes;
@@ -13,7 +13,8 @@ struct processes;
 struct sample_names {
 	const char *thread; /* the runtime's name for it */
 	const char *task;   /* that it executes */
-	char text[PYTHON_TASK_LABEL_MAX];
+	const char *span;   /* that it is in */
+	char text_of_task[PYTHON_LABEL_MAX], text_of_span[PYTHON_LABEL_MAX];
 };
 
 /* What is found is good until the next sample; proc may be NULL. */

@@ -146,6 +146,17 @@ static int check_task(const void *record, size_t len)
 	return task.len > sizeof(task.name) ? -EBADMSG : 0;
 }
 
+static int check_span(const void *record, size_t len)
+{
+	struct wire_span span;
+
+	if (len < sizeof(span))
+		return -EBADMSG;
+	memcpy(&span, record, sizeof(span));
+	return span.name_len > WIRE_SPAN_NAME_MAX || span.name_len > len - sizeof(span) ? -EBADMSG
+											: 0;
+}
+
 static int check_part(int type, const void *record, size_t len)
 {
 	switch (type) {
@@ -160,7 +171,7 @@ static int check_part(int type, const void *record, size_t len)
 	case WIRE_PYTHON_TASK:
 		return check_task(record, len);
 	case WIRE_SPAN:
-		return len < sizeof(struct wire_span) ? -EBADMSG : 0;
+		return check_span(record, len);
 	}
 	return -EBADMSG;
 }

@@ -19,17 +19,17 @@ static __always_inline __u64 thread_pointer(void)
 	return BPF_CORE_READ(task, thread.fsbase);
 }
 
-/* 0; 1: the ring was full. */
-static __always_inline int span_send(__u64 sample_id, const struct python_span_ids *ids)
+/* A record that has its name. 0; 1: the ring was full. */
+static __always_inline int span_send(struct wire_span *span, __u64 len, __u64 sample_id,
+				     const struct python_span_ids *ids)
 {
-	struct wire_span span = {
-		.h = { WIRE_SPAN, 0, sizeof(span) },
-		.sample_id = sample_id,
-	};
-
-	__builtin_memcpy(span.trace_id, ids->trace_id, sizeof(span.trace_id));
-	__builtin_memcpy(span.span_id, ids->span_id, sizeof(span.span_id));
-	return bpf_ringbuf_output(&ring, &span, sizeof(span), BPF_RB_NO_WAKEUP) != 0;
+	span->h.type = WIRE_SPAN;
+	span->h.flags = 0;
+	span->h.len = len;
+	span->sample_id = sample_id;
+	__builtin_memcpy(span->trace_id, ids->trace_id, sizeof(span->trace_id));
+	__builtin_memcpy(span->span_id, ids->span_id, sizeof(span->span_id));
+	return bpf_ringbuf_output(&ring, span, len, BPF_RB_NO_WAKEUP) != 0;
 }
 
 /* For a process whose threads may say which span they are in. A thread that says nothing may still
@@ -38,6 +38,7 @@ static __always_inline void span_of_thread(struct scratch *s, __u64 vdso)
 {
 	__u32 pid = s->sample.pid;
 	const struct unwind_process *proc = bpf_map_lookup_elem(&unwind_processes, &pid);
+	struct wire_span span = { .name_len = 0 };
 	struct python_span_ids ids;
 	int said;
 
@@ -46,7 +47,8 @@ static __always_inline void span_of_thread(struct scratch *s, __u64 vdso)
 	said = thread_context_read(&proc->context, thread_pointer(), &ids);
 	s->is_span_known = said != THREAD_CONTEXT_NONE;
 	if (said == THREAD_CONTEXT_SPAN)
-		s->cpu.counters[SPANS_LOST_RING] += span_send(s->sample.id, &ids);
+		s->cpu.counters[SPANS_LOST_RING] +=
+			span_send(&span, sizeof(span), s->sample.id, &ids);
 }
 
 #endif

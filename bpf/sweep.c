@@ -40,7 +40,7 @@ struct look {
 struct alike {
 	uint32_t stack;	 /* number in struct python_logical */
 	uint32_t thread; /* as in struct python_task */
-	uint32_t state, wait, name, trace, span;
+	uint32_t state, wait, name, trace, span, span_name;
 };
 
 struct sweep *sweep_new(struct processes *ps, struct profile *p, struct budget *budget,
@@ -95,7 +95,7 @@ static struct alike describe(const struct look *k, size_t i)
 	};
 
 	if (t->has_span)
-		sweep_labels_span(k->sweep->labels, &t->span, &alike.trace, &alike.span);
+		sweep_labels_span(k->sweep->labels, t, &alike.trace, &alike.span, &alike.span_name);
 	return alike;
 }
 
@@ -157,6 +157,7 @@ static void add_alike(const struct look *k, const struct alike *a, int64_t n)
 		.name = a->name,
 		.trace = a->trace,
 		.span = a->span,
+		.span_name = a->span_name,
 	};
 	int64_t values[MAX_VALUES] = { n, n * (int64_t)k->weight_ns };
 

@@ -10,10 +10,10 @@
 #include "core/profile.h"
 #include "core/text.h"
 #include "runtimes/process.h"
-#include "runtimes/python_spans.h"
+#include "runtimes/python_tasks.h"
 #include "runtimes/python_threads.h"
 
-#define N_LABELS 10
+#define N_LABELS 11
 /* Bytes that a name costs besides its own: its entry, a label set, a sample. */
 #define NAME_COST 320
 
@@ -76,16 +76,18 @@ uint32_t sweep_labels_name(struct sweep_labels *sl, const char *name)
 	return string_of(sl, name);
 }
 
-void sweep_labels_span(struct sweep_labels *sl, const struct python_span_ids *ids, uint32_t *trace,
-		       uint32_t *span)
+void sweep_labels_span(struct sweep_labels *sl, const struct python_task *t, uint32_t *trace,
+		       uint32_t *span, uint32_t *name)
 {
 	char text[PYTHON_ID_LEN];
 	uint32_t of_trace, of_span;
 
-	python_id_text(ids->trace_id, sizeof(ids->trace_id), text);
+	python_id_text(t->span.trace_id, sizeof(t->span.trace_id), text);
 	of_trace = string_of(sl, text);
-	python_id_text(ids->span_id, sizeof(ids->span_id), text);
+	python_id_text(t->span.span_id, sizeof(t->span.span_id), text);
 	of_span = of_trace ? string_of(sl, text) : 0;
+	if (t->span_name)
+		*name = string_of(sl, t->span_name);
 	if (!of_span)
 		return;
 	*trace = of_trace;
@@ -128,5 +130,6 @@ uint32_t sweep_labels_get(struct sweep_labels *sl, const struct process *proc,
 	add_string(&d, sl->keys.task, t->name);
 	add_string(&d, sl->keys.trace_id, t->trace);
 	add_string(&d, sl->keys.span_id, t->span);
+	add_string(&d, sl->keys.span_name, t->span_name);
 	return profile_label_set(p, d.labels, d.n);
 }

@@ -228,11 +228,16 @@ struct wire_python_task {
 	__u8 name[WIRE_TASK_NAME_MAX]; /* the object from its start */
 };
 
+#define WIRE_SPAN_NAME_MAX 256
+
 /* The trace and the span that the sample is of, neither of them zeros; comes before it. */
 struct wire_span {
 	struct wire_header h;
 	__u64 sample_id;
 	__u8 trace_id[16], span_id[8]; /* most significant byte first, as they are written */
+	__u64 name_addr;
+	__u32 name_len, pad; /* bytes that hold, at most WIRE_SPAN_NAME_MAX; 0: it has no name */
+	__u8 name[];	     /* the str object from its start: the name may be longer or shorter */
 };
 
 /* What user space tells the kernel half of one executable mapping; sorted by start, not

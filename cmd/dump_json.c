@@ -77,6 +77,8 @@ static void put_span(const struct python_task *t, FILE *out)
 	put_string(*trace ? trace : NULL, out);
 	fputs(",\"span_id\":", out);
 	put_string(*span ? span : NULL, out);
+	fputs(",\"span_name\":", out);
+	put_string(t->span_name, out);
 }
 
 static void put_task(const struct python_dump *d, const struct python_task *t, FILE *out)

@@ -181,7 +181,12 @@ static void print_span(const struct python_task *t, FILE *out)
 		return;
 	python_id_text(t->span.trace_id, sizeof(t->span.trace_id), trace);
 	python_id_text(t->span.span_id, sizeof(t->span.span_id), span);
-	fprintf(out, ", in span %s of trace %s", span, trace);
+	fputs(", in span ", out);
+	if (t->span_name) {
+		show_name(t->span_name, 0, out);
+		fputc(' ', out);
+	}
+	fprintf(out, "%s of trace %s", span, trace);
 }
 
 static void print_task(struct printing *p, uint32_t i, enum python_via via, int depth)

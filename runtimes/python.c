@@ -17,6 +17,7 @@
 #include "runtimes/python_codes.h"
 #include "runtimes/python_gil.h"
 #include "runtimes/python_image.h"
+#include "runtimes/python_label.h"
 #include "runtimes/python_loop.h"
 #include "runtimes/python_merge.h"
 #include "runtimes/python_names.h"
@@ -230,17 +231,15 @@ void python_count(struct processes *ps, uint64_t *counters)
 	counters[PYTHON_NO_STEPS] += share->n_refused;
 }
 
-bool python_task_of(const struct process *proc, const struct wire_python_task *task,
-		    char out[PYTHON_TASK_LABEL_MAX])
+bool python_name_format(const struct process *proc, struct python_name_format *out)
 {
 	const struct python *py = proc->python;
-	struct python_name_types types;
 
 	if (!py || !is_walked(py) || !py->image->str || !py->image->integer)
 		return false;
-	types.str = py->image->str + py->bias;
-	types.integer = py->image->integer + py->bias;
-	return python_task_label(task, &py->image->layout, &types, out);
+	*out = (struct python_name_format){ &py->image->layout, py->image->str + py->bias,
+					    py->image->integer + py->bias };
+	return true;
 }
 
 const char *python_thread_name(struct processes *ps, struct process *proc, pid_t tid)

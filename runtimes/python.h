@@ -16,6 +16,7 @@
 
 struct process;
 struct processes;
+struct python_name_format;
 struct runtime_env;
 struct walked;
 
@@ -35,12 +36,8 @@ void python_limit(struct processes *ps, uint64_t budget);
 /* Adds what was counted of all processes. */
 void python_count(struct processes *ps, uint64_t *counters);
 
-#define PYTHON_TASK_LABEL_MAX 640 /* bytes, with the NUL, for all that is copied of a name */
-
-/* The name of the asyncio task that a sample is of; one longer than what was copied of it ends in
-   "…". False: it is no name. */
-bool python_task_of(const struct process *proc, const struct wire_python_task *task,
-		    char out[PYTHON_TASK_LABEL_MAX]);
+/* What names look like that were sent with a sample of the process. False: it is not known. */
+bool python_name_format(const struct process *proc, struct python_name_format *out);
 
 /* What `threading` calls a thread that was sampled, of a process in which python_explain() found
    Python; the main one has its default where nothing else is known. NULL: it has no name. */

@@ -1,15 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "runtimes/python_asyncio.h"
 
-#include <errno.h>
-#include <inttypes.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include "core/scoped.h"
 #include "runtimes/python_dict.h"
-#include "runtimes/python_str.h"
 
 static bool know(struct python_asyncio *a, const struct python_layout *l)
 {
@@ -186,78 +178,4 @@ void python_asyncio_note(struct python_asyncio *a, const struct python_layout *l
 		return;
 	a->parent_key = parent_key;
 	a->is_parent_key_new = true;
-}
-
-/* The copied name as target memory. */
-struct copied_name {
-	struct mem mem;
-	uint64_t addr;
-	size_t len;
-	uint8_t bytes[WIRE_TASK_NAME_MAX];
-};
-
-static int name_read(struct mem *m, uint64_t addr, void *buf, size_t len)
-{
-	const struct copied_name *name = (const struct copied_name *)m;
-	uint64_t at = addr - name->addr;
-
-	if (at > name->len || len > name->len - at)
-		return -EFAULT;
-	memcpy(buf, name->bytes + at, len);
-	return 0;
-}
-
-static void name_free(struct mem *m)
-{
-	(void)m;
-}
-
-/* Makes a str that is longer than its copy as long as that. True: it was. */
-static bool shorten(struct copied_name *name, struct python_heap *h)
-{
-	const struct python_layout *l = h->layout;
-	uint32_t state = python_int(h, name->addr + l->str.state) >> l->str.kind_bit;
-	size_t header = state & 16 ? l->str.ascii_header : l->str.compact_header;
-	uint64_t n = python_word(h, name->addr + l->str.length), most;
-
-	if (!(state & 7) || name->len < header)
-		return false;
-	most = (name->len - header) / (state & 7);
-	if (n <= most)
-		return false;
-	memcpy(name->bytes + l->str.length, &most, sizeof(most));
-	return true;
-}
-
-static bool str_label(struct copied_name *name, struct python_heap *h, char *out)
-{
-	SCOPED(free) char *text = NULL;
-	bool is_cut = shorten(name, h);
-	size_t len;
-
-	if (python_str_read(h->mem, h->layout, name->addr, WIRE_TASK_NAME_MAX, &text, &len) < 0)
-		return false;
-	/* A label is a text: it ends where there is a NUL in the name. */
-	snprintf(out, PYTHON_TASK_LABEL_MAX, "%s%s", text, is_cut ? "…" : "");
-	return *out;
-}
-
-bool python_task_label(const struct wire_python_task *task, const struct python_layout *l,
-		       const struct python_name_types *types, char out[PYTHON_TASK_LABEL_MAX])
-{
-	static const struct mem_ops ops = { .read = name_read, .free = name_free };
-	struct copied_name name = { .mem = { &ops }, .addr = task->addr, .len = task->len };
-	struct python_heap h = { .mem = &name.mem, .layout = l, .n_left = WIRE_TASK_NAME_MAX };
-	uint64_t type, number;
-
-	if (name.len > sizeof(name.bytes) || l->str.length > sizeof(name.bytes) - 8)
-		return false;
-	memcpy(name.bytes, task->name, name.len);
-	type = python_word(&h, name.addr + l->object.type);
-	if (type && type == types->str)
-		return str_label(&name, &h, out);
-	if (!type || type != types->integer || !python_int_value(&h, name.addr, &number))
-		return false;
-	snprintf(out, PYTHON_TASK_LABEL_MAX, "Task-%" PRIu64, number);
-	return true;
 }

@@ -52,13 +52,4 @@ void python_asyncio_set_awaits(const struct python_asyncio *a, const struct pyth
 void python_asyncio_note(struct python_asyncio *a, const struct python_layout *l,
 			 uint64_t parent_key);
 
-/* The types that names have: exactly these two. 0: not known. */
-struct python_name_types {
-	uint64_t str, integer;
-};
-
-/* As python_task_of() (runtimes/python.h). */
-bool python_task_label(const struct wire_python_task *task, const struct python_layout *l,
-		       const struct python_name_types *types, char out[PYTHON_TASK_LABEL_MAX]);
-
 #endif

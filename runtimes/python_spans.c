@@ -83,11 +83,21 @@ static void find_span(struct python_heap *h, uint64_t module, struct python_span
 	out->int_type = python_word(h, id + h->layout->object.type);
 }
 
+/* The str "_name" that is the name of attributes is the same wherever it is one; of threads there
+   always is one that has it. */
+static void find_name(struct python_heap *h, uint64_t threading, struct python_spans *out)
+{
+	uint64_t thread = python_dict_get(h, threading, "_main_thread"), key = 0;
+
+	python_attribute_with_key(h, thread, "_name", &key);
+	out->name_key = key;
+}
+
 bool python_spans_find(struct python_heap *h, uint64_t modules, struct python_spans *out,
 		       bool *is_half)
 {
 	uint64_t context = python_module_dict(h, modules, "opentelemetry.context");
-	uint64_t propagation, span;
+	uint64_t propagation, span, threading;
 
 	*out = (struct python_spans){ 0 };
 	if (!context || h->layout->is_free_threaded)
@@ -95,11 +105,14 @@ bool python_spans_find(struct python_heap *h, uint64_t modules, struct python_sp
 	propagation = python_module_dict(h, modules, "opentelemetry.trace.propagation");
 	span = python_module_dict(h, modules, "opentelemetry.trace.span");
 	python_spans_set_layout(h->layout, &h->at, out);
+	threading = python_module_dict(h, modules, "threading");
 	find_var(h, context, out);
 	if (propagation)
 		out->span_key = python_dict_get(h, propagation, "_SPAN_KEY");
 	if (span)
 		find_span(h, span, out);
+	if (threading)
+		find_name(h, threading, out);
 	if (out->var && out->span_key && out->context_key && out->context_type && out->int_type &&
 	    out->thread_context)
 		return true;
@@ -133,7 +146,7 @@ bool python_otel_look(struct python_otel *o, struct python_part *part, struct me
 
 	python_look(&o->look, part, m, l, runtime, now_ns, search, o);
 	return before.var != o->spans.var || before.span_key != o->spans.span_key ||
-	       before.context_key != o->spans.context_key ||
+	       before.context_key != o->spans.context_key || before.name_key != o->spans.name_key ||
 	       before.context_type != o->spans.context_type;
 }
 
@@ -144,12 +157,16 @@ void python_id_text(const uint8_t *id, size_t len, char out[PYTHON_ID_LEN])
 }
 
 bool python_span_of(struct mem *m, const struct python_spans *spans, uint64_t context,
-		    struct python_span_ids *out)
+		    struct python_span_ids *out, uint64_t *name)
 {
+	__u64 place = 0;
 	uint8_t bytes[PYTHON_SPAN_BYTES];
 
 	if (!spans->var)
 		return false;
 	memory = m;
-	return python_span_in(spans, bytes, context, out);
+	if (!python_span_in(spans, bytes, context, out, &place))
+		return false;
+	*name = place ? python_read_pointer(place) : 0;
+	return true;
 }

@@ -41,8 +41,9 @@ bool python_spans_find(struct python_heap *h, uint64_t modules, struct python_sp
 
 /* An id as W3C Trace Context writes it: len bytes, at most 16. */
 void python_id_text(const uint8_t *id, size_t len, char out[PYTHON_ID_LEN]);
-/* The span that a contextvars.Context is in, as it is now. False: in none. */
+/* The span that a contextvars.Context is in, as it is now. False: in none. *name: what the span has
+   as its name, mostly a str; 0: nothing. */
 bool python_span_of(struct mem *m, const struct python_spans *spans, uint64_t context,
-		    struct python_span_ids *out);
+		    struct python_span_ids *out, uint64_t *name);
 
 #endif

@@ -11,6 +11,7 @@
 #include "core/scoped.h"
 #include "runtimes/python_ahead.h"
 #include "runtimes/python_chain.h"
+#include "runtimes/python_label.h"
 #include "runtimes/python_task_head.h"
 
 /* Tasks that are read, and then looked at again. Of more at once one could go away and come back to
@@ -31,6 +32,7 @@ struct reading {
 	bool is_gone; /* it was freed */
 	struct python_task_head head;
 	struct python_span_ids span;
+	uint64_t span_name;
 	bool has_span;
 	struct python_await_chain chain;
 	struct python_waiters waiters;
@@ -117,7 +119,8 @@ static uint64_t mark_of(const struct reading *r)
 	hash = combine(hash, hash_bytes(r->chain.frames, r->chain.n * sizeof(*r->chain.frames)));
 	hash = combine(combine(hash, r->chain.leaf), r->chain.end);
 	if (r->has_span)
-		hash = combine(hash, hash_bytes(&r->span, sizeof(r->span)));
+		hash = combine(combine(hash, hash_bytes(&r->span, sizeof(r->span))),
+			       name_mark(r->heap, r->span_name));
 	for (size_t i = 0; i < r->waiters.n; i++)
 		hash = combine(combine(hash, r->waiters.items[i].task), r->waiters.items[i].via);
 	return hash;
@@ -145,8 +148,8 @@ static int read_raw(struct reading *r, uint64_t addr)
 	r->via = PYTHON_VIA_AWAIT;
 	if (r->head.waiter)
 		r->via = python_future_via(h, awaited(r));
-	r->has_span =
-		!is_running(r) && python_span_of(h->mem, &r->out->spans, r->head.context, &r->span);
+	r->has_span = !is_running(r) && python_span_of(h->mem, &r->out->spans, r->head.context,
+						       &r->span, &r->span_name);
 	r->out->is_cut |= err == -E2BIG;
 	return err == -E2BIG ? 0 : err;
 }
@@ -220,6 +223,23 @@ static enum python_task_state state_of(const struct reading *r)
 	return r->head.waiter && !r->head.is_woken ? PYTHON_TASK_WAITING : PYTHON_TASK_RUNNABLE;
 }
 
+static void read_names(struct reading *r, struct python_task *t)
+{
+	if (r->n_name_bytes >= MAX_NAME_BYTES)
+		return;
+	t->name = python_task_name(r->heap, r->head.name);
+	if (t->has_span)
+		t->span_name = python_span_name(r->heap, r->span_name);
+	r->n_name_bytes +=
+		(t->name ? strlen(t->name) : 0) + (t->span_name ? strlen(t->span_name) : 0);
+}
+
+static void free_names(struct python_task *t)
+{
+	free(t->name);
+	free(t->span_name);
+}
+
 /* Makes a task of what was read. */
 static int add_task(struct reading *r, uint64_t addr)
 {
@@ -253,9 +273,7 @@ static int add_task(struct reading *r, uint64_t addr)
 				python_timer_of(r->heap, addr, &r->chain, r->functions,
 						t.n_places ? &r->out->places[t.first_place] : NULL);
 	}
-	if (r->n_name_bytes < MAX_NAME_BYTES)
-		t.name = python_task_name(r->heap, r->head.name);
-	r->n_name_bytes += t.name ? strlen(t.name) : 0;
+	read_names(r, &t);
 	r->out->tasks[r->out->n++] = t;
 	return 0;
 }
@@ -287,7 +305,7 @@ static int check(struct reading *r, size_t first)
 		}
 		if (!err)
 			err = note_changed(r, t->addr);
-		free(t->name);
+		free_names(t);
 	}
 	ts->n = n_kept;
 	return err;
@@ -413,7 +431,7 @@ void python_tasks_keep(struct python_tasks *ts, const struct intern *addresses)
 		if (intern_find(addresses, &t->addr, sizeof(t->addr)))
 			ts->tasks[n++] = *t;
 		else
-			free(t->name);
+			free_names(t);
 	}
 	ts->n = n;
 	n = 0;
@@ -426,7 +444,7 @@ void python_tasks_keep(struct python_tasks *ts, const struct intern *addresses)
 void python_tasks_deinit(struct python_tasks *ts)
 {
 	for (size_t i = 0; i < ts->n; i++)
-		free(ts->tasks[i].name);
+		free_names(&ts->tasks[i]);
 	free(ts->tasks);
 	free(ts->places);
 	free(ts->changed);

@@ -30,6 +30,7 @@ struct python_task {
 	bool awaits_task;
 	bool has_span; /* it is suspended in one */
 	struct python_span_ids span;
+	char *span_name;		  /* NULL: it has none */
 	bool is_started;		  /* its coroutine has begun */
 	bool is_cut;			  /* the chain: too deep, or in a circle */
 	uint32_t call;			  /* function of asyncio's that it waits in; 0: none */

@@ -108,44 +108,76 @@ static __always_inline __u64 python_keys_shape(const struct python_spans *p, con
 	return p->keys_entries + (size <= 0xff ? size : size <= 0xffff ? size * 2 : size * 4);
 }
 
-/* The value under a key among the first entries: in the entry, or in its place of the values. */
-static __always_inline __u64 python_keys_find(const struct python_spans *p,
-					      __u8 bytes[PYTHON_SPAN_BYTES], __u64 keys,
-					      __u64 values, __u64 key)
+/* Entries of keys that were read, their first ones, and where the values are: in the entries, or in
+   values that stand beside the keys. */
+struct python_entries {
+	__u64 addr, n, width, values; /* values 0: in the entries */
+};
+
+/* False: these are no keys, or have no entries. */
+static __always_inline int python_entries_read(const struct python_spans *p,
+					       __u8 bytes[PYTHON_SPAN_BYTES], __u64 keys,
+					       __u64 values, struct python_entries *out)
 {
-	__u64 entries, n, width, len;
+	__u64 entries, n, len;
 
 	if (!keys || read_user(keys, bytes, PYTHON_KEYS_HEADER))
 		return 0;
-	entries = python_keys_shape(p, bytes, &width);
+	entries = python_keys_shape(p, bytes, &out->width);
 	n = PYTHON_SPAN_AT(bytes, p->keys_count);
 	if (n > PYTHON_SPAN_ENTRIES)
 		n = PYTHON_SPAN_ENTRIES;
-	len = n * width;
+	len = n * out->width;
 	OPAQUE(len);
 	if (!entries || !len || len > PYTHON_SPAN_BYTES || read_user(keys + entries, bytes, len))
 		return 0;
+	out->addr = keys + entries;
+	out->n = n;
+	out->values = values;
+	return 1;
+}
+
+/* The address of the value under a key; 0: it is not among them. */
+static __always_inline __u64 python_entries_place(const struct python_entries *e,
+						  const __u8 bytes[PYTHON_SPAN_BYTES], __u64 key)
+{
 	for (__u64 i = 0; i < PYTHON_SPAN_ENTRIES; i++) {
-		__u64 at = i * width + width - 16;
+		__u64 at = i * e->width + e->width - 16;
 
 		OPAQUE(at);
-		if (i >= n)
+		if (i >= e->n)
 			break;
-		if (PYTHON_SPAN_AT(bytes, at) != key)
-			continue;
-		return values ? python_read_pointer(values + 8 * i) : PYTHON_SPAN_AT(bytes, at + 8);
+		if (PYTHON_SPAN_AT(bytes, at) == key)
+			return e->values ? e->values + 8 * i : e->addr + at + 8;
 	}
 	return 0;
 }
 
-static __always_inline __u64 python_dict_find(const struct python_spans *p,
-					      __u8 bytes[PYTHON_SPAN_BYTES], __u64 dict, __u64 key)
+static __always_inline __u64 python_entries_find(const struct python_entries *e,
+						 const __u8 bytes[PYTHON_SPAN_BYTES], __u64 key)
+{
+	__u64 place = python_entries_place(e, bytes, key);
+
+	return place ? python_read_pointer(place) : 0;
+}
+
+static __always_inline int python_dict_read(const struct python_spans *p,
+					    __u8 bytes[PYTHON_SPAN_BYTES], __u64 dict,
+					    struct python_entries *out)
 {
 	__u64 fields[2]; /* keys, values */
 
 	if (!dict || read_user(dict + PYTHON_DICT_KEYS_FIELD, fields, sizeof(fields)))
 		return 0;
-	return python_keys_find(p, bytes, fields[0], fields[1] ? fields[1] + p->values : 0, key);
+	return python_entries_read(p, bytes, fields[0], fields[1] ? fields[1] + p->values : 0, out);
+}
+
+static __always_inline __u64 python_dict_find(const struct python_spans *p,
+					      __u8 bytes[PYTHON_SPAN_BYTES], __u64 dict, __u64 key)
+{
+	struct python_entries e;
+
+	return python_dict_read(p, bytes, dict, &e) ? python_entries_find(&e, bytes, key) : 0;
 }
 
 /* Where an instance has its attributes: in a dict, else in values beside the keys of its type. */
@@ -184,9 +216,9 @@ static __always_inline void python_instance_managed(struct python_instance *in,
 	}
 }
 
-static __always_inline __u64 python_attribute_find(const struct python_spans *p,
-						   __u8 bytes[PYTHON_SPAN_BYTES], __u64 object,
-						   __u64 key)
+static __always_inline int python_attributes_read(const struct python_spans *p,
+						  __u8 bytes[PYTHON_SPAN_BYTES], __u64 object,
+						  struct python_entries *out)
 {
 	struct python_instance in = { 0 };
 
@@ -195,9 +227,19 @@ static __always_inline __u64 python_attribute_find(const struct python_spans *p,
 	else
 		python_instance_managed(&in, p, object);
 	if (in.values)
-		return python_keys_find(p, bytes, python_read_pointer(in.type + p->cached_keys),
-					in.values, key);
-	return python_dict_find(p, bytes, in.dict, key);
+		return python_entries_read(p, bytes, python_read_pointer(in.type + p->cached_keys),
+					   in.values, out);
+	return python_dict_read(p, bytes, in.dict, out);
+}
+
+static __always_inline __u64 python_attribute_find(const struct python_spans *p,
+						   __u8 bytes[PYTHON_SPAN_BYTES], __u64 object,
+						   __u64 key)
+{
+	struct python_entries e;
+
+	return python_attributes_read(p, bytes, object, &e) ? python_entries_find(&e, bytes, key)
+							    : 0;
 }
 
 /* An int, as ids are: 128 bits, high half first. False: none, or too large. */
@@ -249,12 +291,14 @@ static __always_inline int python_read_ids(const struct python_spans *p, __u64 c
 	return 1;
 }
 
-/* The span that a contextvars.Context is in. False: in none. */
+/* The span that a contextvars.Context is in. False: in none. *name_place: where the span has its
+   name, which somebody may give it another one at any time; 0: it has none. */
 static __always_inline int python_span_in(const struct python_spans *p,
 					  __u8 bytes[PYTHON_SPAN_BYTES], __u64 context,
-					  struct python_span_ids *out)
+					  struct python_span_ids *out, __u64 *name_place)
 {
 	__u64 vars = context ? python_read_pointer(context + PYTHON_CONTEXT_VARS) : 0;
+	struct python_entries attributes;
 	__u64 trie[3], value, span;
 
 	/* An empty one has a node that looks like none of the others. */
@@ -262,9 +306,11 @@ static __always_inline int python_span_in(const struct python_spans *p,
 		return 0;
 	value = python_trie_find(trie[0], p->var_hash, p->var);
 	span = value ? python_dict_find(p, bytes, value, p->span_key) : 0;
-	if (!span)
+	if (!span || !python_attributes_read(p, bytes, span, &attributes) ||
+	    !python_read_ids(p, python_entries_find(&attributes, bytes, p->context_key), out))
 		return 0;
-	return python_read_ids(p, python_attribute_find(p, bytes, span, p->context_key), out);
+	*name_place = p->name_key ? python_entries_place(&attributes, bytes, p->name_key) : 0;
+	return 1;
 }
 
 #endif

@@ -20,6 +20,7 @@ struct python_spans {
 	__u64 var;	    /* the ContextVar of the current Context; 0: there is none */
 	__u64 span_key;	    /* under which a Context has its span: a str, compared by address */
 	__u64 context_key;  /* the str "_context", under which a span has its SpanContext */
+	__u64 name_key;	    /* the str "_name", under which it has its name; 0: not known */
 	__u64 context_type; /* SpanContext */
 	__u64 int_type;
 	__u32 var_hash; /* as hash tries use it */

@@ -3,7 +3,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "runtimes/python_asyncio.h"
+#include "runtimes/python_label.h"
 #include "tests/unit/python_world.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
@@ -12,8 +12,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	struct wire_python_task task = { .addr = WORLD_ADDR };
-	char label[PYTHON_TASK_LABEL_MAX];
-	struct python_name_types types;
+	char label[PYTHON_LABEL_MAX];
+	struct python_name_format format;
 	static struct world w;
 	uint64_t type = 0;
 
@@ -23,9 +23,9 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	task.len = (uint32_t)(size - 1);
 	memcpy(task.name, data + 1, size - 1);
 	memcpy(&type, task.name + w.l.object.type, sizeof(type));
-	types = (struct python_name_types){ type, 0 };
-	python_task_label(&task, &w.l, &types, label);
-	types = (struct python_name_types){ 0, type };
-	python_task_label(&task, &w.l, &types, label);
+	format = (struct python_name_format){ &w.l, type, 0 };
+	python_task_label(&task, &format, label);
+	format = (struct python_name_format){ &w.l, 0, type };
+	python_task_label(&task, &format, label);
 	return 0;
 }

@@ -19,7 +19,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	struct python_heap h;
 	bool is_half = false;
 	struct reader r;
-	uint64_t context;
+	uint64_t context, name;
 
 	if (size < 9)
 		return 0;
@@ -32,7 +32,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		return 0;
 	h.n_left = 1 << 20;
 	python_spans_find(&h, python_word(&h, w.interp + w.l.interp.modules), &spans, &is_half);
-	python_span_of(&w.m, &spans, context, &ids);
+	python_span_of(&w.m, &spans, context, &ids, &name);
 	python_heap_deinit(&h);
 	return 0;
 }

@@ -1,14 +1,14 @@
 # SPDX-License-Identifier: Apache-2.0
 """
 A program whose OpenTelemetry spans are known: what it spends its time in are functions that are named after the
-span that is current in them, WHO_in_TRACEID_SPANID, or WHO_in_none. Each of them only spins, in Python or with the GIL
-released; spans begin and end elsewhere.
+span that is current in them, WHO_in_TRACEID_SPANID_KIND, or WHO_in_none: what it is called is said by its kind
+(spans_names.py). Each of them only spins, in Python or with the GIL released; spans begin and end elsewhere.
 
     spans_program.py SCENE SECONDS [TEXT]
 
 prints "ready" once it has its modules, goes on when it is told so by a line, and ends after so many seconds of CPU.
 Scenes: sdk (two threads each with 0, 5, 41 and 500 context variables besides, who are threads0 to threads500, and
-asyncio's tasks, all at the same time); api (two threads without the SDK: spans that only carry ids, and such as are not
+asyncio's tasks, all at the same time, and a thread in a span that another one renames all the time); api (two threads without the SDK: spans that only carry ids, and such as are not
 valid); late (the same with the SDK, imported after a while; says its pid and TEXT, and waits for nothing); asleep (tasks that are suspended in such functions for ever).
 """
 import asyncio
@@ -20,16 +20,18 @@ import sys
 import threading
 import time
 
+import spans_names
+
 TURN = 0.003  # seconds of CPU that one function spins
 functions = {}
 
 
-def name_of(who, trace_id, span_id):
-    return "%s_in_%032x_%016x" % (who, trace_id, span_id) if span_id else "%s_in_none" % who
+def name_of(who, span):
+    return "%s_in_%032x_%016x_%s" % (who, *span.ids, span.kind) if span and span.ids[1] else "%s_in_none" % who
 
 
-def function_of(who, trace_id, span_id):
-    name = name_of(who, trace_id, span_id)
+def function_of(who, span):
+    name = name_of(who, span)
     if name not in functions:
         source = ("def %s(until):\n"
                   "    while now() < until:\n"
@@ -43,15 +45,15 @@ def function_of(who, trace_id, span_id):
     return functions[name]
 
 
-async def sleep(trace_id=0, span_id=0):
-    name = name_of("asleep", trace_id, span_id)
+async def sleep(span=None):
+    name = name_of("asleep", span)
     variables = {"sleep": asyncio.sleep}
     exec(compile("async def %s():\n    await sleep(1000)\n" % name, "spans", "exec"), variables)
     await variables[name]()
 
 
-def spin(who, trace_id=0, span_id=0):
-    function_of(who, trace_id, span_id)(time.thread_time() + TURN)
+def spin(who, span=None):
+    function_of(who, span)(time.thread_time() + TURN)
 
 
 def fill(n):
@@ -78,20 +80,40 @@ class Ids:
         return self.next(64)
 
 
+class Current:
+    """A span that is current."""
+
+    def __init__(self, span, kind):
+        context = span.get_span_context()
+        self.span, self.kind = span, kind
+        self.ids = (context.trace_id, context.span_id) if context.is_valid else (0, 0)
+
+    def change(self):
+        if self.kind == "old":
+            self.span.update_name(spans_names.name_of("new", self.ids[1]))
+            self.kind = "new"
+        elif self.kind == "ended":
+            self.span.end()
+
+
 def make_spans():
-    """A function that begins a span: a context manager, whose value is its SpanContext."""
+    """A function that begins a span: a context manager, whose value is a Current."""
     from opentelemetry.sdk.trace import TracerProvider
     from opentelemetry.sdk.trace.id_generator import IdGenerator
 
     class Generator(Ids, IdGenerator):
         pass
 
-    tracer = TracerProvider(id_generator=Generator()).get_tracer("spans")
+    ids = Generator()
+    tracer = TracerProvider(id_generator=ids).get_tracer("spans")
 
     @contextlib.contextmanager
-    def span():
-        with tracer.start_as_current_span("s") as current:
-            yield current.get_span_context()
+    def span(kind=None):
+        kind = kind or spans_names.BEGUN[ids.n % len(spans_names.BEGUN)]
+        with tracer.start_as_current_span("not yet") as current:
+            if kind != "renamed":
+                current.update_name(spans_names.name_of(kind, current.get_span_context().span_id))
+            yield Current(current, kind)
     return span
 
 
@@ -104,21 +126,19 @@ def make_bare_spans():
     def span():
         trace_id, span_id = ids.next(128), ids.next(64)
         context = trace.SpanContext(trace_id, 0 if ids.n % 3 == 0 else span_id, is_remote=True)
-        with trace.use_span(trace.NonRecordingSpan(context)):
-            yield context
+        bare = trace.NonRecordingSpan(context)
+        with trace.use_span(bare):
+            yield Current(bare, "nameless")
     return span
 
 
-def ids_of(context):
-    return (context.trace_id, context.span_id) if context.is_valid else (0, 0)
-
-
 def nest(who, span, depth):
-    with span() as context:
-        spin(who, *ids_of(context))
+    with span() as current:
+        spin(who, current)
         if depth:
             nest(who, span, depth - 1)
-            spin(who, *ids_of(context))
+            current.change()
+            spin(who, current)
 
 
 def until(who, end, span, n_variables):
@@ -135,18 +155,35 @@ def start_threads(who, end, span, n_variables):
     return threads
 
 
+def rename(end, span):
+    """Has a thread in a span, and renames it meanwhile."""
+    with span("renamed") as current:
+        current.span.update_name(spans_names.renamed(0))
+        function = function_of("renamed", current)
+        thread = threading.Thread(target=contextvars.copy_context().run, args=(function, float("inf")), daemon=True)
+        thread.start()
+        n = 0
+        while time.process_time() < end:
+            n += 1
+            current.span.update_name(spans_names.renamed(n))
+            if n % 20 == 0:
+                time.sleep(0.001)
+
+
 async def task(span, end, number):
     fill(5)
     while time.process_time() < end:
-        with span() as context:
-            spin("tasks", *ids_of(context))
+        with span() as current:
+            spin("tasks", current)
             await asyncio.sleep(0)
+            current.change()
             with span() as inner:
-                spin("tasks", *ids_of(inner))
+                spin("tasks", inner)
                 await asyncio.sleep(0.001 * number)
-                spin("tasks", *ids_of(inner))
+                inner.change()
+                spin("tasks", inner)
             await asyncio.sleep(0)
-            spin("tasks", *ids_of(context))
+            spin("tasks", current)
         await asyncio.sleep(0)
         spin("tasks")
 
@@ -157,11 +194,12 @@ async def tasks(span, end):
 
 async def sleeper(span, depth):
     fill(5)
-    context = None
+    current = None
     with contextlib.ExitStack() as stack:
         for _ in range(depth):
-            context = stack.enter_context(span())
-        await sleep(*(ids_of(context) if context else ()))
+            current = stack.enter_context(span())
+            current.change()
+        await sleep(current)
 
 
 async def sleepers(span):
@@ -181,7 +219,7 @@ def main():
     scene, seconds = sys.argv[1], float(sys.argv[2])
     if scene == "late":
         print(os.getpid(), sys.argv[3], flush=True)
-        function_of(scene, 0, 0)(time.thread_time() + 0.3)
+        function_of(scene, None)(time.thread_time() + 0.3)
     span = make_bare_spans() if scene == "api" else make_spans()
     if scene == "asleep":
         run_loop(sleepers(span))
@@ -194,6 +232,7 @@ def main():
         return
     for n in (0, 5, 41, 500):
         start_threads("threads%d" % n, end, span, n)
+    threading.Thread(target=rename, args=(end, span)).start()
     run_loop(tasks(span, end))
 
 

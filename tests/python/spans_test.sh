@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# The labels trace_id and span_id against a program that names its functions after its spans, with every CPython
-# and OpenTelemetry that there is for it.
+# The labels trace_id, span_id and span_name against a program that names its functions after its spans, with every
+# CPython and OpenTelemetry that there is for it.
 . "$(dirname "$0")/../cli/tap.sh"
 . tests/python/pythons.sh
 . tests/python/packages.sh
@@ -24,7 +24,7 @@ for minor in $PYTHON_FEW; do
 	found="$found $minor"
 	programs+=("CPython 3.$minor|$python|$folder")
 done
-[ -z "$found" ] || checks $((8 * ${#programs[@]})) tests/python/spans_check.py "$weft" "${programs[@]}"
+[ -z "$found" ] || checks $((9 * ${#programs[@]})) tests/python/spans_check.py "$weft" "${programs[@]}"
 if [ -n "${CI:-}" ]; then
 	# shellcheck disable=SC2086
 	pythons_are_enough $found

@@ -10,7 +10,7 @@
 #include <stdio.h>
 
 #include "runtimes/python_asyncio.h"
-#include "tests/unit/mutation.h"
+#include "runtimes/python_label.h"
 #include "tests/unit/python_part.h"
 #include "tests/unit/python_world.h"
 
@@ -151,22 +151,22 @@ static uint64_t find_name(const struct python_process *p)
 	return t.task ? python_tasks_name(&t, p) : 0;
 }
 
-static struct python_name_types types_of(struct world *w)
+static struct python_name_format format_of(struct world *w)
 {
-	return (struct python_name_types){ world_type_based(w, "str", 0),
-					   world_type_based(w, "int", 0) };
+	return (struct python_name_format){ &w->l, world_type_based(w, "str", 0),
+					    world_type_based(w, "int", 0) };
 }
 
 /* The label of a name, as copied; "": none. */
 static const char *label_of(struct world *w, uint64_t name, uint32_t len)
 {
-	static char label[PYTHON_TASK_LABEL_MAX];
-	struct python_name_types types = types_of(w);
+	static char label[PYTHON_LABEL_MAX];
+	struct python_name_format format = format_of(w);
 	struct wire_python_task task = { .addr = name, .len = len };
 
 	if (!name || read_user(name, task.name, len))
 		return "";
-	return python_task_label(&task, &w->l, &types, label) ? label : "";
+	return python_task_label(&task, &format, label) ? label : "";
 }
 
 static const char *label(struct world *w, const struct python_asyncio *a)
@@ -347,52 +347,6 @@ static void where_groups_have_their_task_is_known_before_there_is_one(void **sta
 	}
 }
 
-static uint64_t make_int(struct world *w, uint64_t tag, uint32_t low, uint32_t high)
-{
-	uint64_t at = world_object(w, "int", w->l.integer.digits + 8);
-
-	world_word(w, at + w->l.integer.tag, tag);
-	world_put(w, at + w->l.integer.digits, low, 4);
-	world_put(w, at + w->l.integer.digits + 4, high, 4);
-	return at;
-}
-
-static void names_are_what_they_were_when_copied(void **state)
-{
-	char text[400], want[sizeof(text) + 3];
-	uint64_t str;
-	size_t most;
-
-	(void)state;
-	world_init(&world, 13);
-	most = WIRE_TASK_NAME_MAX - world.l.str.ascii_header;
-	memset(text, 'x', sizeof(text));
-	text[most] = '\0';
-	assert_string_equal(label_of(&world, world_str(&world, text), WIRE_TASK_NAME_MAX), text);
-	snprintf(want, sizeof(want), "%s…", text);
-	text[most] = 'x';
-	text[most + 1] = '\0';
-	assert_string_equal(label_of(&world, world_str(&world, text), WIRE_TASK_NAME_MAX), want);
-	/* The page behind it was not there. */
-	str = world_str(&world, "abcdef");
-	assert_string_equal(label_of(&world, str, world.l.str.ascii_header + 4), "abcd…");
-	assert_string_equal(label_of(&world, str, world.l.str.ascii_header - 1), "");
-	assert_string_equal(label_of(&world, world_str(&world, ""), WIRE_TASK_NAME_MAX), "");
-	/* Two bytes a character. */
-	str = world_object(&world, "str", 80);
-	world_word(&world, str + world.l.str.length, 2);
-	world_put(&world, str + world.l.str.state, (2u | 8) << world.l.str.kind_bit, 4);
-	world_put(&world, str + world.l.str.compact_header, 0x52a14efb, 4);
-	assert_string_equal(label_of(&world, str, 80), "\u4efb\u52a1");
-	/* Numbers, one of two digits; a negative one is none. */
-	assert_string_equal(label_of(&world, make_int(&world, 1 << 3, 7, 0), 32), "Task-7");
-	assert_string_equal(label_of(&world, make_int(&world, 2 << 3, 5, 1), 32),
-			    "Task-1073741829");
-	assert_string_equal(label_of(&world, make_int(&world, 1 << 3 | 2, 7, 0), 32), "");
-	/* Something else. */
-	assert_string_equal(label_of(&world, world_object(&world, "bytes", 64), 64), "");
-}
-
 /* Bits of everything that a look at the task goes through. */
 static void a_lie_in_memory_is_no_task(void **state)
 {
@@ -439,35 +393,6 @@ static void a_dict_that_claims_much_is_read_in_bounds(void **state)
 	assert_string_equal(label(&world, &a), "");
 }
 
-static void parse_name(const uint8_t *bytes, size_t len)
-{
-	struct python_name_types types = types_of(&world);
-	struct wire_python_task *task = calloc(1, sizeof(*task));
-	char out[PYTHON_TASK_LABEL_MAX];
-
-	task->addr = WORLD_ADDR;
-	task->len = (uint32_t)len;
-	memcpy(task->name, bytes, len);
-	python_task_label(task, &world.l, &types, out);
-	task->len = UINT32_MAX;
-	assert_false(python_task_label(task, &world.l, &types, out));
-	free(task);
-}
-
-static void survives_mutation(void **state)
-{
-	(void)state;
-	for (unsigned int minor = OLDEST; minor <= NEWEST; minor++) {
-		uint64_t str, number;
-
-		world_init(&world, minor);
-		str = world_str(&world, "a name");
-		number = make_int(&world, 1 << 3, 7, 0);
-		mutate(world.made + (str - WORLD_ADDR), 80, parse_name);
-		mutate(world.made + (number - WORLD_ADDR), 32, parse_name);
-	}
-}
-
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -478,10 +403,8 @@ int main(void)
 		cmocka_unit_test(asyncio_is_found_when_it_is_imported),
 		cmocka_unit_test(the_main_interpreter_is_asked_first),
 		cmocka_unit_test(where_groups_have_their_task_is_known_before_there_is_one),
-		cmocka_unit_test(names_are_what_they_were_when_copied),
 		cmocka_unit_test(a_lie_in_memory_is_no_task),
 		cmocka_unit_test(a_dict_that_claims_much_is_read_in_bounds),
-		cmocka_unit_test(survives_mutation),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -25,6 +25,7 @@ struct otel {
 	struct world *w;
 	uint64_t var, var_hash; /* the ContextVar and its hash */
 	uint64_t span_key, name_key, context_key;
+	uint64_t span_name; /* what spans are called */
 	uint64_t span_type, context_type;
 	struct otel_var vars[OTEL_MAX_VARS];
 	size_t n_vars;
@@ -139,7 +140,7 @@ static inline uint64_t otel_instance(struct world *w, uint64_t type, size_t n,
 static inline uint64_t otel_span(struct otel *o, uint64_t context, bool has_dict)
 {
 	uint64_t names[2] = { o->name_key, o->context_key };
-	uint64_t attributes[2] = { o->name_key, context };
+	uint64_t attributes[2] = { o->span_name, context };
 
 	return otel_instance(o->w, o->span_type, 2, names, attributes, has_dict);
 }
@@ -238,22 +239,34 @@ static inline uint64_t otel_holder(struct world *w, const char *name, uint64_t v
 	return otel_instance(w, type, 1, &key, &value, false);
 }
 
+/* threading with its first thread. */
+static inline uint64_t otel_threading(struct otel *o)
+{
+	struct world *w = o->w;
+	uint64_t type = otel_type(w, "_MainThread", 0), key = world_str(w, "_main_thread"), thread;
+
+	otel_instances(w, type, 1, &o->name_key);
+	thread = otel_instance(w, type, 1, &o->name_key, &key, false);
+	return otel_module(w, 1, &key, &thread);
+}
+
 /* sys.modules with the API in it. */
 static inline void otel_import(struct otel *o)
 {
 	struct world *w = o->w;
 	struct otel_id none = { 0, 0 };
-	uint64_t names[3] = { world_str(w, "opentelemetry.context"),
+	uint64_t names[4] = { world_str(w, "opentelemetry.context"),
 			      world_str(w, "opentelemetry.trace.propagation"),
-			      world_str(w, "opentelemetry.trace.span") };
+			      world_str(w, "opentelemetry.trace.span"), world_str(w, "threading") };
 	uint64_t variables[3] = { world_str(w, "_RUNTIME_CONTEXT"), world_str(w, "_SPAN_KEY"),
 				  world_str(w, "INVALID_SPAN") };
-	uint64_t invalid = otel_span(o, otel_span_context(o, none, 0), false), modules[3];
+	uint64_t invalid = otel_span(o, otel_span_context(o, none, 0), false), modules[4];
 	uint64_t values[3] = { otel_holder(w, "_current_context", o->var), o->span_key, invalid };
 
 	for (size_t i = 0; i < 3; i++)
 		modules[i] = otel_module(w, 1, &variables[i], &values[i]);
-	world_word(w, w->interp + w->l.interp.modules, otel_dict(w, 3, names, modules));
+	modules[3] = otel_threading(o);
+	world_word(w, w->interp + w->l.interp.modules, otel_dict(w, 4, names, modules));
 }
 
 static inline void otel_init(struct otel *o, struct world *w, unsigned int minor)
@@ -268,6 +281,7 @@ static inline void otel_init(struct otel *o, struct world *w, unsigned int minor
 	o->span_key = world_str(w, "current-span-0f");
 	o->name_key = world_str(w, "_name");
 	o->context_key = world_str(w, "_context");
+	o->span_name = world_str(w, "GET /items/{id}");
 	o->span_type = otel_type(w, "_Span", 0);
 	o->context_type = otel_type(w, "SpanContext", world_type_based(w, "tuple", 0));
 	keys[0] = o->name_key;

@@ -27,6 +27,8 @@ static const uint64_t span = 0xc0ffee1234567890ull;
 static struct world world; /* made anew by every test */
 static struct otel otel;
 
+static uint64_t name_addr; /* of the span that was read last */
+
 /* The ids of the context's span in hex. */
 static const char *ids_of(const struct python_spans *spans, uint64_t context)
 {
@@ -34,7 +36,8 @@ static const char *ids_of(const struct python_spans *spans, uint64_t context)
 	struct python_span_ids ids;
 	char *at = text;
 
-	if (!python_span_of(&world.m, spans, context, &ids))
+	name_addr = 0;
+	if (!python_span_of(&world.m, spans, context, &ids, &name_addr))
 		return NONE;
 	for (size_t i = 0; i < sizeof(ids.trace_id); i++)
 		at += sprintf(at, "%02x", ids.trace_id[i]);
@@ -87,6 +90,7 @@ static void the_span_is_found_in_every_version(void **state)
 			assert_int_equal(spans.var, otel.var);
 			at = context_of(otel_span(&otel, context, false), n_vars[i]);
 			assert_string_equal(ids_of(&spans, at), IDS);
+			assert_int_equal(name_addr, otel.span_name);
 		}
 	}
 }
@@ -100,7 +104,35 @@ static void a_span_whose_attributes_somebody_asked_for_is_found(void **state)
 
 		assert_string_equal(ids_of(&spans, context_of(otel_span(&otel, context, true), 3)),
 				    IDS);
+		assert_int_equal(name_addr, otel.span_name);
 	}
+}
+
+static void a_span_without_an_sdk_has_ids_and_no_name(void **state)
+{
+	(void)state;
+	for (unsigned int minor = OLDEST; minor <= NEWEST; minor++) {
+		struct python_spans spans = begin(minor);
+		uint64_t type = otel_type(&world, "NonRecordingSpan", 0), bare;
+		uint64_t context = otel_span_context(&otel, trace, span);
+
+		otel_instances(&world, type, 1, &otel.context_key);
+		bare = otel_instance(&world, type, 1, &otel.context_key, &context, minor & 1);
+		assert_string_equal(ids_of(&spans, context_of(bare, 0)), IDS);
+		assert_int_equal(name_addr, 0);
+	}
+}
+
+static void where_nobody_says_names_there_are_ids(void **state)
+{
+	struct python_spans spans = begin(13);
+	uint64_t context = otel_span_context(&otel, trace, span);
+
+	(void)state;
+	assert_int_equal(spans.name_key, otel.name_key);
+	spans.name_key = 0;
+	assert_string_equal(ids_of(&spans, context_of(otel_span(&otel, context, false), 3)), IDS);
+	assert_int_equal(name_addr, 0);
 }
 
 static void a_context_without_a_span_has_none(void **state)
@@ -374,6 +406,8 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(the_span_is_found_in_every_version),
 		cmocka_unit_test(a_span_whose_attributes_somebody_asked_for_is_found),
+		cmocka_unit_test(a_span_without_an_sdk_has_ids_and_no_name),
+		cmocka_unit_test(where_nobody_says_names_there_are_ids),
 		cmocka_unit_test(a_context_without_a_span_has_none),
 		cmocka_unit_test(variables_with_the_same_hash_are_told_apart),
 		cmocka_unit_test(a_trie_may_be_as_deep_as_a_hash_is_long),

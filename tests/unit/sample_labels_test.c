@@ -156,18 +156,23 @@ static void a_sample_of_a_task_says_so(void **state)
 }
 
 /* The labels of a thread in a span, whose ids this number is in. */
-static uint32_t labels_of_span(struct test *t, const char *task, uint32_t number)
+static uint32_t labels_of_named(struct test *t, const char *task, const char *name, uint32_t number)
 {
 	struct wire_sample s = { .pid = SELF, .tid = 7, .comm = "t7" };
 	struct wire_span span = { .trace_id = { 0xab, [15] = 1 }, .span_id = { 0, 0xcd } };
 
 	memcpy(span.span_id + 4, &number, sizeof(number));
 	return sample_labels_get(t->labels, &(struct queued_sample){ .sample = &s, .span = &span },
-				 t->self, t->processes, &(struct sample_names){ .task = task },
-				 BUDGET_FITS);
+				 t->self, t->processes,
+				 &(struct sample_names){ .task = task, .span = name }, BUDGET_FITS);
 }
 
-static void a_sample_in_a_span_has_its_ids(void **state)
+static uint32_t labels_of_span(struct test *t, const char *task, uint32_t number)
+{
+	return labels_of_named(t, task, NULL, number);
+}
+
+static void a_sample_in_a_span_has_its_ids_and_name(void **state)
 {
 	struct test *t = *state;
 	uint32_t set = labels_of_span(t, NULL, 0x0f0e0d0c),
@@ -180,6 +185,37 @@ static void a_sample_in_a_span_has_its_ids(void **state)
 	set = labels_of_span(t, "red", 1);
 	assert_string_equal(text_of(t, set, "task"), "red");
 	assert_string_equal(text_of(t, set, "span_id"), "00cd000001000000");
+	assert_string_equal(text_of(t, set, "span_name"), "");
+	set = labels_of_named(t, "red", "GET /", 2);
+	assert_string_equal(text_of(t, set, "task"), "red");
+	assert_string_equal(text_of(t, set, "span_id"), "00cd000002000000");
+	assert_string_equal(text_of(t, set, "span_name"), "GET /");
+}
+
+static void spans_without_room_for_ids_keep_their_names(void **state)
+{
+	struct test *t = *state;
+	uint32_t last = labels_of_task(t, SELF, 7, "red", BUDGET_FITS);
+
+	for (uint32_t i = 0; i < 20000; i++)
+		last = labels_of_named(t, i & 1 ? "red" : NULL, "GET /", i);
+	assert_in_range(sample_labels_over_budget(t->labels), 10000, 19990);
+	assert_string_equal(text_of(t, last, "span_id"), "");
+	assert_string_equal(text_of(t, last, "trace_id"), "");
+	assert_string_equal(text_of(t, last, "span_name"), "GET /");
+	assert_string_equal(text_of(t, last, "task"), "");
+	last = labels_of_named(t, NULL, "PUT /", 20000);
+	assert_string_equal(text_of(t, last, "span_name"), "PUT /");
+	/* But names that are as many as ids are no better than these. */
+	for (uint32_t i = 0; i < 20000; i++) {
+		char name[16];
+
+		snprintf(name, sizeof(name), "GET /%u", i);
+		last = labels_of_named(t, "red", name, i);
+	}
+	assert_string_equal(text_of(t, last, "span_name"), "");
+	assert_string_equal(text_of(t, last, "task"), "red");
+	assert_string_equal(text_of(t, last, "thread"), "t7");
 }
 
 static void spans_beyond_half_the_share_leave_their_task(void **state)
@@ -291,7 +327,8 @@ int main(void)
 		TEST(thread_has_all_its_labels),
 		TEST(the_runtimes_name_counts_where_the_systems_says_less),
 		TEST(a_sample_of_a_task_says_so),
-		TEST(a_sample_in_a_span_has_its_ids),
+		TEST(a_sample_in_a_span_has_its_ids_and_name),
+		TEST(spans_without_room_for_ids_keep_their_names),
 		TEST(spans_beyond_half_the_share_leave_their_task),
 		TEST(tasks_beyond_half_the_share_leave_room_for_threads),
 		TEST(threads_beyond_the_share_have_their_process_only),

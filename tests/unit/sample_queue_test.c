@@ -241,6 +241,8 @@ static void records_that_contradict_themselves_are_refused(void **state)
 	struct wire_python_task task = { .h = { WIRE_PYTHON_TASK, 0, sizeof(task) },
 					 .len = WIRE_TASK_NAME_MAX + 1 };
 	struct wire_span span = { .h = { WIRE_SPAN, 0, sizeof(span) } };
+	struct wire_span named = { .h = { WIRE_SPAN, 0, sizeof(named) }, .name_len = 1 };
+	uint8_t long_name[sizeof(named) + WIRE_SPAN_NAME_MAX + 1] = { 0 };
 	struct wire_header h = { 99, 0, sizeof(h) };
 
 	(void)state;
@@ -253,6 +255,11 @@ static void records_that_contradict_themselves_are_refused(void **state)
 	assert_int_equal(sample_queue_add(q, &task, sizeof(task)), -EBADMSG);
 	assert_int_equal(sample_queue_add(q, &task, sizeof(task) - 1), -EBADMSG);
 	assert_int_equal(sample_queue_add(q, &span, sizeof(span) - 1), -EBADMSG);
+	assert_int_equal(sample_queue_add(q, &named, sizeof(named)), -EBADMSG);
+	named.h.len = sizeof(long_name);
+	named.name_len = WIRE_SPAN_NAME_MAX + 1;
+	memcpy(long_name, &named, sizeof(named));
+	assert_int_equal(sample_queue_add(q, long_name, sizeof(long_name)), -EBADMSG);
 	assert_int_equal(sample_queue_add(q, &h, sizeof(h)), -EBADMSG);
 	assert_int_equal(sample_queue_add(q, &h, 3), -EBADMSG);
 	sample_queue_free(q);
@@ -298,8 +305,12 @@ static void survives_mutation(void **state)
 	static const struct wire_python_task task = { .h = { WIRE_PYTHON_TASK, 0, sizeof(task) },
 						      .sample_id = CPU(1) | 1,
 						      .len = WIRE_TASK_NAME_MAX };
-	static const struct wire_span span = { .h = { WIRE_SPAN, 0, sizeof(span) },
-					       .sample_id = CPU(1) | 1 };
+	static const struct {
+		struct wire_span s;
+		uint8_t name[64];
+	} span = { .s = { .h = { WIRE_SPAN, 0, sizeof(span) },
+			  .sample_id = CPU(1) | 1,
+			  .name_len = 64 } };
 	const struct {
 		const void *record;
 		size_t len;

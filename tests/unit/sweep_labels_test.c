@@ -10,7 +10,7 @@
 #include "bpf/sweep_labels.h"
 #include "core/log.h"
 #include "core/profile.h"
-#include "runtimes/python_spans.h"
+#include "runtimes/python_tasks.h"
 
 static void names_of_asyncio_are_one(void **state)
 {
@@ -62,24 +62,26 @@ static void names_beyond_their_share_are_none(void **state)
 	profile_free(p);
 }
 
-static void ids_of_spans_come_both_or_not_at_all(void **state)
+static void spans_without_room_for_ids_keep_names_that_are_there(void **state)
 {
 	struct profile *p = profile_new();
 	struct sweep_labels *sl = sweep_labels_new(p, 16384);
-	struct python_span_ids ids = { { 0xab, [15] = 1 }, { 0xcd } };
-	uint32_t trace = 0, span = 0, n_with = 0;
+	char of_all[] = "GET /";
+	struct python_task t = { .span = { { 0xab, [15] = 1 }, { 0xcd } }, .span_name = of_all };
+	uint32_t trace = 0, span = 0, name = 0, n_with = 0;
 
 	(void)state;
 	log_set_level(LOG_QUIET);
-	sweep_labels_span(sl, &ids, &trace, &span);
+	sweep_labels_span(sl, &t, &trace, &span, &name);
 	assert_string_equal(profile_get_string(p, trace), "ab000000000000000000000000000001");
 	assert_string_equal(profile_get_string(p, span), "cd00000000000000");
 	for (int i = 0; i < 1000; i++) {
-		trace = span = 0;
-		ids.trace_id[1] = ids.span_id[1] = (uint8_t)i;
-		ids.trace_id[2] = ids.span_id[2] = (uint8_t)(i >> 8);
-		sweep_labels_span(sl, &ids, &trace, &span);
+		trace = span = name = 0;
+		t.span.trace_id[1] = t.span.span_id[1] = (uint8_t)i;
+		t.span.trace_id[2] = t.span.span_id[2] = (uint8_t)(i >> 8);
+		sweep_labels_span(sl, &t, &trace, &span, &name);
 		assert_int_equal(!trace, !span);
+		assert_string_equal(profile_get_string(p, name), "GET /");
 		n_with += span != 0;
 	}
 	assert_in_range(n_with, 10, 100);
@@ -93,7 +95,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(names_of_asyncio_are_one),
 		cmocka_unit_test(names_beyond_their_share_are_none),
-		cmocka_unit_test(ids_of_spans_come_both_or_not_at_all),
+		cmocka_unit_test(spans_without_room_for_ids_keep_names_that_are_there),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
