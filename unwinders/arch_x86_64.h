@@ -99,6 +99,13 @@
 		0x48, 0xc7, 0xc0, 0x0f, 0x00, 0x00, 0x00, 0x0f, 0x05 \
 	}
 
+/* What musl's threads return to, which has no unwind data: mov %eax, %edi; xor %eax, %eax;
+   mov $60 (exit), %al; syscall. */
+#define THREAD_EXIT_CODE                                       \
+	{                                                      \
+		0x89, 0xc7, 0x31, 0xc0, 0xb0, 0x3c, 0x0f, 0x05 \
+	}
+
 /* libuv 1.x: in its uv_loop_t, whose first half is pointers and glibc's locks. */
 #define UV_LOOP_TIME 544
 

@@ -406,6 +406,17 @@ static bool is_called(struct walk *w)
 	return w->u.is_exact || call_site(w, w->u.regs[REG_PC], &target, &is_also) != CALL_NONE;
 }
 
+/* Does what it returns to end the thread? Then nobody called that. */
+static bool is_thread_start(struct walk *w)
+{
+	static const uint8_t known[] = THREAD_EXIT_CODE;
+	uint8_t code[sizeof(known)];
+
+	return !w->u.is_exact &&
+	       walk_code(w, w->u.regs[REG_PC], code, sizeof(code)) == sizeof(code) &&
+	       !memcmp(code, known, sizeof(known));
+}
+
 int guess_walk(struct walk *w, struct frame_list *frames, unsigned int n_guesses)
 {
 	struct guess g;
@@ -418,6 +429,8 @@ int guess_walk(struct walk *w, struct frame_list *frames, unsigned int n_guesses
 			return END_MAX_FRAMES;
 		push_frame(w, frames);
 		end = walk_step(w);
+		if (end == END_NO_RULE && is_thread_start(w))
+			end = END_ROOT;
 		/* Roots and signal trampolines are entered without a call. */
 		if (!is_plausible && end != END_ROOT && (end || !w->u.is_exact))
 			return END_GUESS_FAILED;
