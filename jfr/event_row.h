@@ -75,7 +75,7 @@ enum event_rule {
 	RULE_CPU_LOST,	  /* the field times the period */
 	RULE_WALL,	  /* "timeSpan", else "samples" times the interval */
 	RULE_DURATION,	  /* how long it took */
-	RULE_PARK,	  /* the same: a lock if it was parked for something */
+	RULE_PARK,	  /* the same: a lock if it was parked for one */
 	RULE_COUNT,	  /* one */
 	RULE_ERROR,	  /* one, unless all exceptions are counted beside, which errors are too */
 	RULE_NAMED,	  /* one, and how long it took if it says so */

@@ -92,3 +92,27 @@ const char *java_class_name(const char *name, char *out, size_t size)
 		memcpy(out + n, "[]", 3);
 	return out;
 }
+
+static bool begins_with(const char *text, const char *with)
+{
+	return !strncmp(text, with, strlen(with));
+}
+
+/* Conditions, queues, futures, latches: all of the package but the locks in it. */
+bool java_class_is_waited_for(const char *name)
+{
+	static const char *const locks[] = {
+		"locks.ReentrantLock",
+		"locks.ReentrantReadWriteLock",
+		"locks.StampedLock",
+		"Semaphore",
+	};
+	static const char package[] = "java.util.concurrent.";
+
+	if (!begins_with(name, package))
+		return false;
+	for (size_t i = 0; i < sizeof(locks) / sizeof(*locks); i++)
+		if (begins_with(name + strlen(package), locks[i]))
+			return false;
+	return true;
+}

@@ -3,6 +3,7 @@
 #ifndef JFR_JAVA_NAME_H
 #define JFR_JAVA_NAME_H
 
+#include <stdbool.h>
 #include <stddef.h>
 
 /*
@@ -12,5 +13,9 @@
  * in every run. Writes at most size bytes with a final NUL; returns out.
  */
 const char *java_class_name(const char *name, char *out, size_t size);
+
+/* Is it of the JDK's classes that threads are parked for while they wait for work, a result or each
+   other, and no lock? */
+bool java_class_is_waited_for(const char *name);
 
 #endif

@@ -27,7 +27,8 @@ struct java_thread {
 };
 
 struct java_class {
-	const char *name; /* "java.lang.String", "byte[]" */
+	const char *name;   /* "java.lang.String", "byte[]" */
+	bool is_waited_for; /* java_class_is_waited_for() */
 	uint32_t string;
 };
 

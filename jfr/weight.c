@@ -21,6 +21,7 @@ struct weight_places weight_places(const struct layout *l, const struct event_ro
 		.samples = place_find(l, "samples"),
 		.time_span = place_find(l, "timeSpan"),
 		.failed = place_find(l, "failed"),
+		.class = place_find(l, row->class).type,
 	};
 }
 
@@ -112,6 +113,15 @@ static void weigh_duration(const struct weight_places *w, struct moment *m,
 	m->used |= 1u << COLUMN_IO_SPACE;
 }
 
+/* Parked for a lock, or until there is something to do? */
+static void weigh_park(const struct weight_places *w, struct moment *m)
+{
+	const struct java_class *class =
+		m->refs.class ? names_class(m->chunk, w->class, m->refs.class) : NULL;
+
+	weigh_duration(w, m, class && !class->is_waited_for ? COLUMN_LOCK : COLUMN_PARK);
+}
+
 static void weigh_named(struct moment *m)
 {
 	worth(m, COLUMN_EVENTS, 1);
@@ -148,7 +158,7 @@ void weigh(const struct weight_places *w, struct moment *m, const struct setting
 		weigh_duration(w, m, m->row->column);
 		break;
 	case RULE_PARK:
-		weigh_duration(w, m, m->refs.class ? COLUMN_LOCK : COLUMN_PARK);
+		weigh_park(w, m);
 		break;
 	case RULE_COUNT:
 		worth(m, m->row->column, 1);

@@ -12,6 +12,7 @@ struct settings;
 /* Which of an event's fields say it. */
 struct weight_places {
 	struct place weight, scale, bytes, samples, time_span, failed;
+	uint64_t class; /* the type of the constant that it is about */
 };
 
 struct weight_places weight_places(const struct layout *l, const struct event_row *row);

@@ -39,6 +39,31 @@ static void classes_are_named_as_in_java(void **state)
 	}
 }
 
+static void what_is_waited_for_is_no_lock(void **state)
+{
+	static const struct {
+		const char *name;
+		bool is_waited_for;
+	} cases[] = {
+		{ "java.util.concurrent.locks.AbstractQueuedSynchronizer$ConditionObject", true },
+		{ "java.util.concurrent.SynchronousQueue$TransferStack", true },
+		{ "java.util.concurrent.CompletableFuture$Signaller", true },
+		{ "java.util.concurrent.CountDownLatch$Sync", true },
+		{ "java.util.concurrent.ForkJoinPool", true },
+		{ "java.util.concurrent.locks.ReentrantLock$NonfairSync", false },
+		{ "java.util.concurrent.locks.ReentrantReadWriteLock$FairSync", false },
+		{ "java.util.concurrent.locks.StampedLock", false },
+		{ "java.util.concurrent.Semaphore$NonfairSync", false },
+		{ "com.example.OwnLock", false },
+		{ "java.util.concurrentish.Queue", false },
+		{ "", false },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++)
+		assert_int_equal(java_class_is_waited_for(cases[i].name), cases[i].is_waited_for);
+}
+
 static void the_number_of_a_hidden_class_is_left_out(void **state)
 {
 	static const struct {
@@ -111,6 +136,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(classes_are_named_as_in_java),
 		cmocka_unit_test(the_number_of_a_hidden_class_is_left_out),
+		cmocka_unit_test(what_is_waited_for_is_no_lock),
 		cmocka_unit_test(a_name_is_cut_to_its_room),
 		cmocka_unit_test(survives_mutation),
 	};

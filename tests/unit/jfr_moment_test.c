@@ -351,7 +351,7 @@ static void old_objects_count_when_nobody_knows_their_size(void **state)
 	meaning_deinit(&m);
 }
 
-static void a_park_for_something_is_a_lock(void **state)
+static void a_park_for_a_lock_is_one(void **state)
 {
 	struct meaning m = { 0 };
 
@@ -360,10 +360,19 @@ static void a_park_for_something_is_a_lock(void **state)
 	EVENT(&m, &shapes[PARK], AT(0), { .n = TICKS(30) }, { .n = 1 }, { .n = 1 }, { .n = 1 });
 	EVENT(&m, &shapes[PARK], AT(1), { .n = TICKS(40) }, { .n = 1 }, { .n = 1 }, { .n = 0 });
 	EVENT(&m, &shapes[PARK], AT(2), { .n = -5 }, { .n = 1 }, { .n = 1 }, { .n = 0 });
+	EVENT(&m, &shapes[PARK], AT(3), { .n = TICKS(50) }, { .n = 1 }, { .n = 1 }, { .n = 7 });
+	EVENT(&m, &shapes[PARK], AT(4), { .n = TICKS(60) }, { .n = 1 }, { .n = 1 }, { .n = 8 });
+	EVENT(&m, &shapes[PARK], AT(5), { .n = TICKS(70) }, { .n = 1 }, { .n = 1 }, { .n = 999 });
+	world_checkpoint(&m.c, 7,
+			 "java/util/concurrent/locks/AbstractQueuedSynchronizer$ConditionObject");
+	world_checkpoint(&m.c, 8, "java/util/concurrent/locks/ReentrantLock$NonfairSync");
 	meaning_read(&m);
 	is_worth(&m, 0, COLUMN_LOCK, 30);
 	is_worth(&m, 1, COLUMN_PARK, 40);
 	is_worth(&m, 2, COLUMN_PARK, 0);
+	is_worth(&m, 3, COLUMN_PARK, 50);
+	is_worth(&m, 4, COLUMN_LOCK, 60);
+	is_worth(&m, 5, COLUMN_LOCK, 70); /* nobody knows what */
 	meaning_deinit(&m);
 }
 
@@ -453,7 +462,7 @@ int main(void)
 		cmocka_unit_test(allocations_are_worth_their_bytes),
 		cmocka_unit_test(allocations_are_never_doubled),
 		cmocka_unit_test(old_objects_count_when_nobody_knows_their_size),
-		cmocka_unit_test(a_park_for_something_is_a_lock),
+		cmocka_unit_test(a_park_for_a_lock_is_one),
 		cmocka_unit_test(io_has_a_time_and_bytes),
 		cmocka_unit_test(exceptions_are_counted),
 		cmocka_unit_test(datadogs_samples_are_scaled_by_their_weight),
