@@ -32,9 +32,10 @@ const char *watch_status_line(const struct watch_counts *c, uint64_t elapsed_ns,
 	if (!f)
 		return out;
 	fprintf(f,
-		"watch %" PRIu64 "s · %" PRIu64 " recordings (%" PRIu64 " growing) · %" PRIu64
+		"watch %" PRIu64 "s · %" PRIu64 " recording%s (%" PRIu64 " growing) · %" PRIu64
 		" events · ",
-		elapsed_ns / NS_PER_S, c->n_files, c->n_growing, c->n_events);
+		elapsed_ns / NS_PER_S, c->n_files, c->n_files == 1 ? "" : "s", c->n_growing,
+		c->n_events);
 	if (!is_over)
 		fprintf(f, "lag %.1fs · ", seconds(c->lag_ns));
 	fprintf(f, lost ? "%" PRIu64 " bytes lost" : "%" PRIu64 " lost", lost);

@@ -419,6 +419,28 @@ bool watch_is_idle(const struct watch *w)
 	return true;
 }
 
+/* Something of it was flushed that is not exported. */
+static bool is_behind(const struct file *file)
+{
+	const struct tail *t = &file->tail;
+
+	return file->kind == FILE_RECORDING && t->fd >= 0 && t->piece.to > t->exported;
+}
+
+static uint64_t largest_lag(const struct watch *w)
+{
+	bool is_recent = watch_now() - w->lagged_ns < 2 * w->settings.look_ns;
+	uint64_t lag = is_recent ? w->lag_ns : 0;
+
+	for (size_t i = 0; i < w->files.n; i++) {
+		const struct file *file = w->files.items[i];
+
+		if (is_behind(file) && watch_lag(file) > lag)
+			lag = watch_lag(file);
+	}
+	return lag;
+}
+
 const struct watch_counts *watch_counts(struct watch *w)
 {
 	struct watch_counts *c = &w->counts;
@@ -429,6 +451,7 @@ const struct watch_counts *watch_counts(struct watch *w)
 	c->n_unreadable = found.unreadable;
 	c->n_files = c->n_growing = c->n_foreign = c->n_quarantined = 0;
 	c->n_open = w->n_open;
+	c->lag_ns = largest_lag(w);
 	for (size_t i = 0; i < w->files.n; i++) {
 		enum file_kind kind = w->files.items[i]->kind;
 

@@ -101,7 +101,8 @@ struct watch_counts {
 	uint64_t n_historic; /* chunks before the history that is wanted */
 	uint64_t n_lost[N_LOST_REASONS], lost_bytes[N_LOST_REASONS];
 	uint64_t n_over_limit, n_unwatched, n_unreadable; /* files or directories; directories */
-	uint64_t lag_ns;	/* the largest of the pieces exported in the last round */
+	uint64_t lag_ns;	/* how old the newest event is of what was exported just now, or of
+				   what cannot be; the largest. 0: nothing waits */
 	uint64_t n_failures;	/* of the output or the ledger, in a row */
 	int err;		/* the last one */
 	bool is_ledger_failing; /* it was the ledger's */

@@ -148,10 +148,9 @@ static bool has_news(const struct watch *w)
 	return w->n_pending;
 }
 
-/* How old the newest event of the piece may be; of finished chunks nothing is said. */
-static uint64_t lag_of(const struct pending *p)
+uint64_t watch_lag(const struct file *file)
 {
-	const struct chunk_header *h = &p->file->tail.header;
+	const struct chunk_header *h = &file->tail.header;
 	uint64_t end = (uint64_t)h->start_ns + h->duration_ns, now = watch_unix_now();
 
 	return h->state == CHUNK_COMPLETE || end > now ? 0 : now - end;
@@ -159,14 +158,15 @@ static uint64_t lag_of(const struct pending *p)
 
 static void count_pending(struct watch *w, const struct pending *p)
 {
-	uint64_t lag = lag_of(p);
+	uint64_t lag = watch_lag(p->file);
 
 	w->counts.n_batches++;
 	w->counts.n_events += p->result.n_events;
 	w->counts.n_bytes += p->result.to - p->from;
 	w->counts.n_late_scopes += p->result.n_late_scopes;
-	if (lag > w->counts.lag_ns)
-		w->counts.lag_ns = lag;
+	if (lag > w->lag_ns)
+		w->lag_ns = lag;
+	w->lagged_ns = watch_now();
 }
 
 /* It is on disk: memory may know it too. */
@@ -223,7 +223,7 @@ int watch_commit(struct watch *w)
 		drop_pending(w);
 		return err;
 	}
-	w->counts.lag_ns = w->n_pending ? 0 : w->counts.lag_ns;
+	w->lag_ns = w->n_pending ? 0 : w->lag_ns;
 	for (size_t i = 0; i < w->n_pending; i++)
 		apply(w, &w->pending[i]);
 	memset(w->lost_n, 0, sizeof(w->lost_n));

@@ -36,6 +36,7 @@ struct watch {
 	size_t n_pending, pending_cap;
 	unsigned int scan;
 	uint64_t scanned_ns, asked_ns, pruned_ns, retry_ns, backoff_ns;
+	uint64_t lag_ns, lagged_ns; /* of the pieces committed last, and when that was */
 	bool wants_scan, has_more, is_silence_said;
 	uint64_t lost_n[N_LOST_REASONS], lost_bytes[N_LOST_REASONS]; /* not in the ledger yet */
 };
@@ -67,6 +68,8 @@ int watch_visit(struct watch *w, struct file *file);
 int watch_take_piece(struct watch *w, struct file *file);
 int watch_release_held(struct watch *w, struct file *file);
 
+/* How old the newest event may be of what its header says; of finished chunks nothing is said. */
+uint64_t watch_lag(const struct file *file);
 void watch_lose(struct watch *w, enum lost_reason reason, uint64_t bytes);
 /* Delivers and writes down what is pending. */
 int watch_commit(struct watch *w);

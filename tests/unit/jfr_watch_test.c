@@ -2,6 +2,8 @@
 /* What is exported of files that come, grow, move and go. */
 #include "tests/unit/jfr_watch_room.h"
 
+#include "core/clock.h"
+
 static void a_file_is_exported_once_by_however_many_runs(void **state)
 {
 	(void)state;
@@ -130,6 +132,37 @@ static void a_reused_name_and_inode_are_a_new_file(void **state)
 	assert_exported(start + 6, 0, 40);
 }
 
+static void lag_is_of_what_waits(void **state)
+{
+	uint64_t begun = clock_ns(CLOCK_REALTIME) - 3000 * MS_NS;
+	struct toy_header h = toy_live(begun, 20);
+	int fd = toy_open("in/a");
+	struct session s;
+
+	(void)state;
+	toy_write_events(fd, 0, begun, 0, 40);
+	toy_write_head(fd, 0, &h);
+	s = begin();
+	for (int i = 0; i < 100 && !watch_counts(s.w)->n_batches; i++)
+		watch_round(s.w, 1);
+	assert_true(watch_counts(s.w)->lag_ns >= 3000 * MS_NS);
+	/* Nothing is to be exported: weft does not lag behind. */
+	usleep(100000);
+	run(&s);
+	assert_int_equal(watch_counts(s.w)->lag_ns, 0);
+	/* Something is, and cannot be. */
+	output_err = -ENOSPC;
+	h = toy_live(begun, 40);
+	toy_write_head(fd, 0, &h);
+	usleep(100000);
+	for (int i = 0; i < 20; i++)
+		watch_round(s.w, 10);
+	assert_true(watch_counts(s.w)->lag_ns >= 3200 * MS_NS);
+	output_err = 0;
+	end(&s);
+	close(fd);
+}
+
 static void chunks_are_appended_one_by_one(void **state)
 {
 	struct session s = begin();
@@ -163,6 +196,7 @@ int main(void)
 		OWN_DIR(a_deleted_file_is_read_to_its_end),
 		OWN_DIR(a_dump_repeats_nothing_of_its_repository),
 		OWN_DIR(a_reused_name_and_inode_are_a_new_file),
+		OWN_DIR(lag_is_of_what_waits),
 		OWN_DIR(chunks_are_appended_one_by_one),
 	};
 
