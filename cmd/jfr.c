@@ -251,7 +251,7 @@ static int finish_lines(struct plan *plan, const char *path, bool is_good)
 	else if (has_file)
 		err = replacement_finish(&plan->place);
 	if (err)
-		log_error("cannot write %s: %s", path, strerror(-err));
+		log_error("cannot write %s: %s", has_file ? path : "stdout", strerror(-err));
 	return err ? EXIT_FAILED : EXIT_OK;
 }
 
@@ -302,12 +302,18 @@ static bool has_events(const struct summary *s, const char *word)
 	return false;
 }
 
-/* Of event types that were asked for: a name may be misspelt. */
-static void say_missing_types(const struct jfr_run *run)
+/* Of what was asked for: a name may be misspelt, and a time be another day's. */
+static void say_missing(const struct jfr_run *run)
 {
 	const char *list = run->opt->events;
 	char word[128], safe[128];
 
+	if (run->opt->thread && !run->interpreter.has_thread)
+		log_error("jfr: no events of a thread %s there",
+			  text_safe(run->opt->thread, safe, sizeof(safe)));
+	else if (run->opt->output && run->profile && !profile_n_samples(run->profile))
+		log_error("jfr: no samples of what was asked for: %s has none",
+			  text_safe(run->opt->output, safe, sizeof(safe)));
 	while (list && (list = event_list_next(list, word, sizeof(word))))
 		if (!has_events(&run->summary, word))
 			log_error("jfr: no events of type %s there (-v shows the types)",
@@ -318,8 +324,8 @@ static int end_status(const struct jfr_run *run)
 {
 	if (!run->n_files)
 		log_error("jfr: no recording there");
-	else
-		say_missing_types(run);
+	else if (has_chunks(run))
+		say_missing(run);
 	if (jfr_is_damaged(run) && !run->opt->check)
 		jfr_print_damage(run, stderr);
 	if (jfr_is_damaged(run))

@@ -141,6 +141,7 @@ static int take_result(struct worker *first, const struct worker *w)
 	in->jvm_pid = w->run->interpreter.jvm_pid;
 	in->jvm_start_ms = w->run->interpreter.jvm_start_ms;
 	in->n_left_out += w->run->interpreter.n_left_out;
+	in->has_thread |= w->run->interpreter.has_thread;
 	in->chunk_ns = w->run->interpreter.chunk_ns;
 	in->chunk_ticks = w->run->interpreter.chunk_ticks;
 	if (!err && first->run->samples)

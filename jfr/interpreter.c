@@ -166,7 +166,12 @@ static bool is_in_range(struct interpreter *in, struct moment *m)
 {
 	if ((in->from_ns && m->time_ns < in->from_ns) || (in->to_ns && m->time_ns >= in->to_ns))
 		return false;
-	return !in->thread || moment_is_of_thread(m, in->thread);
+	if (!in->thread)
+		return true;
+	if (!moment_is_of_thread(m, in->thread))
+		return false;
+	in->has_thread = true;
+	return true;
 }
 
 /* The tag of a span that has no ids. Spans of one tag are one: no sample is told apart by them. */

@@ -129,6 +129,15 @@ claim "--events takes single types" $?
 run jfr --events jdk.CPULoads "$small" --format json
 [ $status = 0 ] && [ ! -s "$work/out" ] && says err "no events of type jdk.CPULoads there"
 claim "and says of which there are none" $?
+run jfr --thread nosuch "$small"
+[ $status = 0 ] && says err "no events of a thread nosuch there"
+claim "so it is of a thread that is not there" $?
+run jfr --from 1h "$small" -o "$work/none.pb.gz"
+[ $status = 0 ] && says err "none.pb.gz has none" && [ -s "$work/none.pb.gz" ]
+claim "and of a profile without samples" $?
+"$weft" jfr "$small" --format json >/dev/full 2>"$work/err"
+[ $? = 1 ] && says err "cannot write stdout: No space left"
+claim "a full stdout is said" $?
 run jfr --events load,jdk.ThreadCPULoad "$small"
 [ $status = 0 ] && says out "Threads, as the JVM measured them"
 claim "without CPU samples threads are as busy as the JVM says" $?
