@@ -250,7 +250,7 @@ def count_cpu(samples, legal):
     n = collections.Counter()
     for sample in samples:
         # What asyncio and the interpreter do in a task is theirs; what counts is the program's, and what is between.
-        frames = [f for f in reversed(sample.frames) if f.source.endswith("async_cpu_program.py") or f.name[0] == "["]
+        frames = [f for f in reversed(sample.frames) if f.source.endswith("async_cpu_program.py") or f.name[:1] == "["]
         stack = tuple(f.name.rpartition(".")[2] for f in frames)
         name = sample.labels.get("task", "")
         if "spin" in stack:
