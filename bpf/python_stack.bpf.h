@@ -181,32 +181,41 @@ static __always_inline void python_send_task(struct scratch *s, struct python_sc
 		s->cpu.counters[PYTHON_LOST_RING]++;
 }
 
-/* The name at this place as it is now. Somebody may change it meanwhile, and the str be gone: what
-   is there before and after it was copied was there all the time. */
-static __always_inline void python_copy_span_name(struct python_scratch *p, __u64 place)
+/* The name, which is mostly a short one. Unless the thread has the GIL somebody may change it
+   meanwhile, and the str be gone: what the span has before and after it was copied was there all
+   the time. Returns how much of span_name there is to send. */
+static __always_inline __u64 python_copy_span_name(struct python_scratch *p,
+						   const struct python_span_name *name)
 {
-	__u64 name = place ? python_read_pointer(place) : 0;
+	__u32 len = name->addr ? python_copy(p->span_name, name->addr, PYTHON_STR_BEGIN) : 0;
+	__u64 most = PYTHON_STR_BEGIN;
 
-	p->span.name_addr = name;
-	p->span.name_len = name ? python_copy(p->span_name, name, sizeof(p->span_name)) : 0;
-	if (p->span.name_len && python_read_pointer(place) != name)
-		p->span.name_len = 0;
+	if (len && python_str_size(&p->process.spans, p->span_name) > PYTHON_STR_BEGIN) {
+		most = sizeof(p->span_name);
+		len = python_copy(p->span_name, name->addr, sizeof(p->span_name));
+	}
+	if (len && (!p->process.has_gil || !p->walk.is_attached) &&
+	    python_read_pointer(name->place) != name->addr)
+		len = 0;
+	p->span.name_addr = name->addr;
+	p->span.name_len = len;
+	return len ? most : 0;
 }
 
 /* Sends the span that the thread with this state is in, if any. 0; 1: the ring was full. */
 UNWIND_GLOBAL int python_send_span(__u64 tstate)
 {
 	struct python_scratch *p = python_scratch_get();
+	struct python_span_name name;
 	struct python_span_ids ids;
-	__u64 name;
+	__u64 len;
 
 	if (!p || !python_span_in(&p->process.spans, p->span_bytes,
 				  python_read_pointer(tstate + p->process.spans.thread_context),
 				  &ids, &name))
 		return 0;
-	python_copy_span_name(p, name);
-	return span_send(&p->span, sizeof(p->span) + (p->span.name_len ? sizeof(p->span_name) : 0),
-			 p->code.sample_id, &ids);
+	len = sizeof(p->span) + python_copy_span_name(p, &name);
+	return span_send(&p->span, len, p->code.sample_id, &ids);
 }
 
 /* Each time user space says something new of a process its image has another generation. */

@@ -169,14 +169,16 @@ const struct verb verb_report = {
 		"honoured. With "
 		"--output the profile, or what the filter keeps of it, is written in the format of "
 		"FILE's extension instead.\n\n"
-		"With --by every stack begins with what a label says: one tree for each asyncio "
-		"task, span, thread or process. The share of each is above the top table.\n\n"
+		"With --by every stack begins with what a label says: one tree for each kind of "
+		"span (span_name), span, asyncio task, thread or process. The share of each is "
+		"above the top table.\n\n"
 		"With --only python the stacks are those that Python's own tools show: what a "
 		"function costs in the interpreter, in libraries and in the kernel is its own. "
 		"--focus and --ignore still look at whole stacks.",
 	.examples =
 		"the ten functions that cost most\nweft report -n 10 weft.pb.gz\n"
 		"who calls malloc, and from where\nweft report --callers '^malloc$' weft.pb.gz\n"
+		"what each kind of request costs\nweft report --by span_name weft.pb.gz\n"
 		"one process of a recording of the whole machine\nweft report --label pid=4711 "
 		"weft.pb.gz\n"
 		"a flame graph\nweft report weft.pb.gz -o weft.html\n"

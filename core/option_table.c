@@ -110,7 +110,7 @@ static const struct option_info table[] = {
 	  "only samples with this label (pid=4711); repeatable, all must hold", NULL, OPTION_LABEL,
 	  FIELD(labels) },
 	{ ON_REPORT, "by", 0, 0, NULL, "KEY",
-	  "begin every stack with what this label says (task, span_id, thread, pid)", NULL,
+	  "begin every stack with what this label says (span_name, task, thread, pid)", NULL,
 	  OPTION_STRING, FIELD(by) },
 	{ ON_REPORT, "only", 0, 0, NULL, "LANGUAGE",
 	  "only frames of this language (python, java, go, native, kernel, jit): what they call "

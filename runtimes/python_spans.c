@@ -48,6 +48,9 @@ void python_spans_set_layout(const struct python_layout *l, const struct python_
 
 	out->thread_context = l->thread.context;
 	out->tuple_items = l->tuple.items;
+	out->str_length = l->str.length;
+	out->str_state = l->str.state;
+	out->str_kind_bit = l->str.kind_bit;
 	out->cached_keys = at->type.cached_keys;
 	out->keys_entries = at->keys.indices;
 	out->keys_count = at->keys.n_entries;
@@ -159,14 +162,14 @@ void python_id_text(const uint8_t *id, size_t len, char out[PYTHON_ID_LEN])
 bool python_span_of(struct mem *m, const struct python_spans *spans, uint64_t context,
 		    struct python_span_ids *out, uint64_t *name)
 {
-	__u64 place = 0;
+	struct python_span_name found;
 	uint8_t bytes[PYTHON_SPAN_BYTES];
 
 	if (!spans->var)
 		return false;
 	memory = m;
-	if (!python_span_in(spans, bytes, context, out, &place))
+	if (!python_span_in(spans, bytes, context, out, &found))
 		return false;
-	*name = place ? python_read_pointer(place) : 0;
+	*name = found.addr;
 	return true;
 }

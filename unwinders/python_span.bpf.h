@@ -36,7 +36,9 @@
 #define PYTHON_TYPE_BASICSIZE 32
 #define PYTHON_MANAGED_DICT (1 << 4)
 #define PYTHON_DIGIT_BITS 30
-#define PYTHON_MAX_DIGITS 5 /* of 128 bits */
+#define PYTHON_MAX_DIGITS 5  /* of 128 bits */
+#define PYTHON_STR_HEADER 72 /* of the largest form, to 3.11 */
+#define PYTHON_STR_BEGIN 128 /* a power of two that holds some more than that */
 
 #define PYTHON_SPAN_AT(bytes, off) \
 	(*(const __u64 *)&(bytes)[(off) & (PYTHON_SPAN_BYTES - sizeof(__u64))])
@@ -153,12 +155,19 @@ static __always_inline __u64 python_entries_place(const struct python_entries *e
 	return 0;
 }
 
+/* What is at such an address; 0: nowhere. */
+static __always_inline __u64 python_entries_value(const struct python_entries *e,
+						  const __u8 bytes[PYTHON_SPAN_BYTES], __u64 place)
+{
+	if (!place || e->values)
+		return place ? python_read_pointer(place) : 0;
+	return PYTHON_SPAN_AT(bytes, place - e->addr); /* it was read with the keys */
+}
+
 static __always_inline __u64 python_entries_find(const struct python_entries *e,
 						 const __u8 bytes[PYTHON_SPAN_BYTES], __u64 key)
 {
-	__u64 place = python_entries_place(e, bytes, key);
-
-	return place ? python_read_pointer(place) : 0;
+	return python_entries_value(e, bytes, python_entries_place(e, bytes, key));
 }
 
 static __always_inline int python_dict_read(const struct python_spans *p,
@@ -291,11 +300,45 @@ static __always_inline int python_read_ids(const struct python_spans *p, __u64 c
 	return 1;
 }
 
-/* The span that a contextvars.Context is in. False: in none. *name_place: where the span has its
-   name, which somebody may give it another one at any time; 0: it has none. */
+/* How long a str is in memory, or some bytes more, by its beginning. What it claims is not checked.
+ */
+static __always_inline __u64 python_str_size(const struct python_spans *p,
+					     const __u8 begin[PYTHON_STR_BEGIN])
+{
+	__u64 n = *(const __u64 *)&begin[p->str_length & (PYTHON_STR_BEGIN - sizeof(__u64))];
+	__u64 state = *(const __u32 *)&begin[p->str_state & (PYTHON_STR_BEGIN - sizeof(__u32))];
+
+	return PYTHON_STR_HEADER + n * (state >> p->str_kind_bit & 7);
+}
+
+/* What a span has as its name, and where: somebody may give it another one at any time. */
+struct python_span_name {
+	__u64 addr, place; /* 0: none */
+};
+
+/* The SpanContext of a span by its attributes, and its name, which mostly stands before it. */
+static __always_inline __u64 python_span_look(const struct python_spans *p,
+					      const __u8 bytes[PYTHON_SPAN_BYTES],
+					      const struct python_entries *e,
+					      struct python_span_name *name)
+{
+	__u64 place = python_entries_place(e, bytes, p->context_key), pair[2];
+
+	name->place = p->name_key ? python_entries_place(e, bytes, p->name_key) : 0;
+	if (e->values && place && name->place == place - sizeof(*pair) &&
+	    !read_user(name->place, pair, sizeof(pair))) {
+		name->addr = pair[0];
+		return pair[1];
+	}
+	name->addr = python_entries_value(e, bytes, name->place);
+	return python_entries_value(e, bytes, place);
+}
+
+/* The span that a contextvars.Context is in. False: in none. */
 static __always_inline int python_span_in(const struct python_spans *p,
 					  __u8 bytes[PYTHON_SPAN_BYTES], __u64 context,
-					  struct python_span_ids *out, __u64 *name_place)
+					  struct python_span_ids *out,
+					  struct python_span_name *name)
 {
 	__u64 vars = context ? python_read_pointer(context + PYTHON_CONTEXT_VARS) : 0;
 	struct python_entries attributes;
@@ -306,11 +349,8 @@ static __always_inline int python_span_in(const struct python_spans *p,
 		return 0;
 	value = python_trie_find(trie[0], p->var_hash, p->var);
 	span = value ? python_dict_find(p, bytes, value, p->span_key) : 0;
-	if (!span || !python_attributes_read(p, bytes, span, &attributes) ||
-	    !python_read_ids(p, python_entries_find(&attributes, bytes, p->context_key), out))
-		return 0;
-	*name_place = p->name_key ? python_entries_place(&attributes, bytes, p->name_key) : 0;
-	return 1;
+	return span && python_attributes_read(p, bytes, span, &attributes) &&
+	       python_read_ids(p, python_span_look(p, bytes, &attributes, name), out);
 }
 
 #endif

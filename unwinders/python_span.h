@@ -26,12 +26,14 @@ struct python_spans {
 	__u32 var_hash; /* as hash tries use it */
 	__u16 thread_context;
 	__u16 tuple_items;
+	__u16 str_length, str_state;	/* of a str, its number of characters and its form */
 	__u16 cached_keys;		/* in a type: the names of its instances' attributes */
 	__u16 keys_entries, keys_count; /* in the keys of a dict */
 	__u16 values;			/* in the values beside such keys: behind their header */
 	__u8 attributes;		/* enum python_attributes */
 	__u8 has_log2_keys;		/* from 3.11 on: how keys say their size */
 	__u8 has_signed_size;		/* to 3.11: an int has its number of digits as it is */
+	__u8 str_kind_bit;		/* in its form: the bytes of a character, three bits */
 };
 
 /* Entries of a dict that are looked at: a Context has a few, a span some twenty attributes, of

@@ -20,7 +20,7 @@ WAYS = {"none": ("none", "0"), "outside": ("outside", "0"), "0": ("inside", "0")
 
 def folder_of(python):
     folder = os.path.join(os.environ.get("BENCH_OUT", "build/bench"), "..", "python",
-                          "otel-3.%d" % pythons.minor_of(python))
+                          "opentelemetry-sdk-3.%d" % pythons.minor_of(python))
     return os.path.abspath(folder)
 
 
