@@ -17,8 +17,9 @@ struct profile;
 struct jfr_file {   /* that has chunks, or should have */
 	char *name; /* safe for a terminal */
 	struct recording_report report;
-	char *reason;	      /* why it was not read, or not all of it; NULL */
-	char *service, *host; /* whose it is, by its first chunk; NULL: it has none */
+	char *reason;		       /* why it was not read, or not all of it; NULL */
+	char *service, *host;	       /* whose it is, by its first chunk; NULL: it has none */
+	int64_t jvm_pid, jvm_start_ms; /* as the service; 0: unknown */
 };
 
 struct jfr_run {

@@ -40,6 +40,8 @@ static void note_whose(const struct jfr_run *run, struct jfr_file *file)
 	jfr_find_whose(&run->interpreter.facts, run->path, run->opt->path_template, &w);
 	file->service = strdup(workload_get(&w, WORKLOAD_SERVICE));
 	file->host = strdup(workload_get(&w, WORKLOAD_HOST));
+	file->jvm_pid = run->interpreter.facts.pid;
+	file->jvm_start_ms = run->interpreter.facts.start_ms;
 }
 
 static void begin_chunk(void *ctx, struct chunk *chunk)

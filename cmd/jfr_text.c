@@ -156,15 +156,44 @@ static int print_all_whose(const struct jfr_run *run, FILE *out)
 	return 0;
 }
 
-static int print_origin(const struct jfr_run *run, FILE *out)
+/* As the files of a JVM's repository are. */
+static bool are_of_one_jvm(const struct jfr_run *run)
 {
-	uint64_t n_chunks = 0, n_duplicates = 0;
-	int err = 0;
+	const struct jvm_facts *last = &run->interpreter.facts;
+
+	for (size_t i = 0; i < run->n_files; i++) {
+		const struct jfr_file *f = &run->files[i];
+
+		if (f->service && (f->jvm_pid != last->pid || f->jvm_start_ms != last->start_ms))
+			return false;
+	}
+	return last->pid;
+}
+
+static void print_chunks(const struct jfr_run *run, FILE *out)
+{
+	uint64_t n_chunks = 0, n_duplicates = 0, n_open = 0;
 
 	for (size_t i = 0; i < run->n_files; i++) {
 		n_chunks += run->files[i].report.n_chunks;
 		n_duplicates += run->files[i].report.n_duplicates;
+		n_open += run->files[i].report.n_open;
 	}
+	fprintf(out, " · %" PRIu64 " chunk%s", n_chunks, n_chunks == 1 ? "" : "s");
+	if (n_duplicates)
+		fprintf(out, " (and %" PRIu64 " that %s there twice)", n_duplicates,
+			n_duplicates == 1 ? "was" : "were");
+	if (n_open && n_chunks == 1)
+		fputs(", not finished by its JVM", out);
+	else if (n_open)
+		fprintf(out, ", %" PRIu64 " not finished by %s JVM%s", n_open,
+			n_open == 1 ? "its" : "their", n_open == 1 ? "" : "s");
+}
+
+static int print_origin(const struct jfr_run *run, FILE *out)
+{
+	int err = 0;
+
 	if (run->n_files == 1)
 		show_name(run->files[0].name, 0, out);
 	else
@@ -172,12 +201,9 @@ static int print_origin(const struct jfr_run *run, FILE *out)
 	print_time(run->start_ns, out);
 	if (run->end_ns > run->start_ns)
 		fprintf(out, " · %.1f s", (double)(run->end_ns - run->start_ns) / 1e9);
-	fprintf(out, " · %" PRIu64 " chunk%s", n_chunks, n_chunks == 1 ? "" : "s");
-	if (n_duplicates)
-		fprintf(out, " (and %" PRIu64 " that %s there twice)", n_duplicates,
-			n_duplicates == 1 ? "was" : "were");
+	print_chunks(run, out);
 	fputc('\n', out);
-	if (run->n_files == 1)
+	if (run->n_files == 1 || are_of_one_jvm(run))
 		print_jvm(run, out);
 	else
 		err = print_all_whose(run, out);

@@ -194,6 +194,14 @@ fi
 run jfr "$work/many"
 [ $status = 0 ] && says out "service orders · host orders-"
 claim "also when they are of one service" $?
+if killed=$(tests/jfr/recordings.sh killed17 2>/dev/null); then
+	run jfr "$killed"
+	[ $status = 0 ] && says out "2 chunks, 1 not finished by its JVM" && says out "OpenJDK 64-Bit Server VM 17."
+	claim "of the repository of a JVM that was killed it is said which, and that it did not finish" $?
+	run jfr "$killed" "$small"
+	[ $status = 0 ] && says out "service orders · host orders-" && ! says out "OpenJDK 64-Bit"
+	claim "and of two JVMs not" $?
+fi
 mkdir "$work/linked" && ln -s "$small" "$work/linked/a.jfr" && cp "$small" "$work/linked/b.jfr.old" && mkfifo "$work/linked/c.jfr"
 run jfr --json "$work/linked"
 [ $status = 0 ] && [ "$(grep -c '"chunks":' "$work/out")" = 1 ] && says out b.jfr.old
