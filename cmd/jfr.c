@@ -214,6 +214,12 @@ static void finish_profile(struct jfr_run *run)
 	samples_finish(run->samples, run->start_ns, run->end_ns);
 }
 
+static void begin_early(struct jfr_run *run, int64_t start_ns)
+{
+	if (start_ns)
+		jfr_run_start(run, start_ns);
+}
+
 static int read_all(struct jfr_run *run, struct plan *plan)
 {
 	struct jfr_paths paths;
@@ -221,6 +227,9 @@ static int read_all(struct jfr_run *run, struct plan *plan)
 	int err = jfr_paths_init(&paths, &run->opt->files);
 
 	is_said = err && err != -ENOMEM;
+	/* Of several --from and --to count from the earliest, whichever is read first. */
+	if (!err && paths.n > 1 && (run->opt->from || run->opt->to))
+		begin_early(run, jfr_paths_start(&paths));
 	for (size_t i = 0; i < paths.n && !err; i++)
 		err = read_path(run, &paths.items[i]);
 	jfr_paths_deinit(&paths);

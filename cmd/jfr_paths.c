@@ -2,6 +2,7 @@
 #include "cmd/jfr_paths.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <fts.h>
 #include <stdlib.h>
 #include <string.h>
@@ -13,6 +14,7 @@
 #include "core/options.h"
 #include "core/scoped.h"
 #include "core/text.h"
+#include "jfr/tail.h"
 
 static int add(struct jfr_paths *p, const char *path, bool is_found)
 {
@@ -70,6 +72,33 @@ int jfr_paths_init(struct jfr_paths *p, const struct string_list *arguments)
 			return err;
 	}
 	return 0;
+}
+
+/* What is no regular file is not opened. */
+static int64_t start_of(const char *path)
+{
+	struct chunk_header h;
+	const char *what;
+	struct stat st;
+	SCOPED(close) int fd = -1;
+
+	if (stat(path, &st) || !S_ISREG(st.st_mode))
+		return 0;
+	fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
+	return fd < 0 || tail_read_header(fd, 0, &h, &what) ? 0 : h.start_ns;
+}
+
+int64_t jfr_paths_start(const struct jfr_paths *p)
+{
+	int64_t first = 0;
+
+	for (size_t i = 0; i < p->n && !hurry_is_on(); i++) {
+		int64_t start = start_of(p->items[i].path);
+
+		if (start > 0 && (!first || start < first))
+			first = start;
+	}
+	return first;
 }
 
 void jfr_paths_deinit(struct jfr_paths *p)

@@ -132,7 +132,8 @@ static const struct option_info table[] = {
 	  "safepoint compile load memory thread span log other all",
 	  OPTION_STRING, FIELD(events) },
 	{ ON_JFR, "from", 0, 0, NULL, "TIME",
-	  "only what began then or later: 2026-11-21T10:00:05Z, or 90s after the recording's start",
+	  "only what began then or later: 2026-11-21T10:00:05Z, or 90s after the start, of several "
+	  "recordings the earliest",
 	  NULL, OPTION_STRING, FIELD(from) },
 	{ ON_JFR, "to", 0, 0, NULL, "TIME", "only what began before", NULL, OPTION_STRING,
 	  FIELD(to) },

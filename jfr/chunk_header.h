@@ -46,9 +46,9 @@ bool chunk_header_sniff(const void *head, size_t len);
 int chunk_header_parse(const void *bytes, size_t len, struct chunk_header *h, const char **what);
 /* Is the chunk finished and do its offsets lie in it, when so many bytes are there? */
 bool chunk_header_is_whole(const struct chunk_header *h, uint64_t available);
-/* Has it no size yet (async-profiler), or no flush (a JVM that just began)? */
 /* Is it one that HotSpot before 14 still writes? It says nothing until the chunk ends. */
 bool chunk_header_is_silent(const struct chunk_header *h);
+/* Has it no size yet, as async-profiler's until they end? */
 bool chunk_header_is_open(const struct chunk_header *h);
 
 /* Ticks to time; what does not fit in 64 bits is the nearest that does. */

@@ -162,6 +162,13 @@ assert 0 < len(cut) < len(cpu) and cut[-1]["timestamp"] < "%s" % cpu[-1]["timest
 assert [e["recordId"] for e in cut] == [e["recordId"] for e in cpu if cut[0]["timestamp"] <= e["timestamp"] <= cut[-1]["timestamp"]]
 PROGRAM
 claim "--from and --to cut a piece of time" $?
+mkdir "$work/later" && cp "$small" "$work/later/b.jfr" && python3 tests/jfr/chunks.py --repeat 2 "$small" "$work/twice.jfr" &&
+	python3 tests/jfr/chunks.py --split "$work/twice.jfr" "$work/split" && mv "$work/split.2.jfr" "$work/later/a.jfr"
+run jfr --from 0s --to 1s --events cpu "$work/later" --format json
+cp "$work/out" "$work/several"
+run jfr --from 0s --to 1s --events cpu "$small" --format json
+[ -s "$work/out" ] && cmp -s "$work/out" "$work/several"
+claim "of several recordings they count from where the earliest begins" $?
 run jfr --json "$small"
 [ $status = 0 ] && ! says out not-to-be-told
 claim "--json has no secrets" $?
