@@ -6,25 +6,72 @@
 #include <string.h>
 
 #include "core/arena.h"
-#include "core/scoped.h"
 #include "jfr/wire.h"
 
 #define MIN_ELEMENT_LEN 3 /* name, number of attributes, number of children */
 
-static const char *read_string(struct element_reader *in, struct arena *arena)
+static enum element_word word_of(const char *text, size_t len)
+{
+	static const struct {
+		const char *text;
+		size_t len;
+	} words[N_WORDS] = {
+#define WORD(word) { word, sizeof(word) - 1 }
+		[WORD_CLASS] = WORD("class"),
+		[WORD_FIELD] = WORD("field"),
+		[WORD_ANNOTATION] = WORD("annotation"),
+		[WORD_ID] = WORD("id"),
+		[WORD_NAME] = WORD("name"),
+		[WORD_SUPER_TYPE] = WORD("superType"),
+		[WORD_SIMPLE_TYPE] = WORD("simpleType"),
+		[WORD_CONSTANT_POOL] = WORD("constantPool"),
+		[WORD_DIMENSION] = WORD("dimension"),
+		[WORD_VALUE] = WORD("value"),
+		[WORD_FIRST_VALUE] = WORD("value-0"),
+#undef WORD
+	};
+
+	for (unsigned int i = WORD_OTHER + 1; i < N_WORDS; i++)
+		if (words[i].len == len && !memcmp(words[i].text, text, len))
+			return (enum element_word)i;
+	return WORD_OTHER;
+}
+
+/* Room for one string that is put together, which is used again. */
+struct room {
+	char *text;
+	size_t cap;
+};
+
+static char *room_for(struct room *room, size_t len)
+{
+	char *text = len <= room->cap ? room->text : realloc(room->text, len);
+
+	if (!text || len <= room->cap)
+		return text;
+	room->text = text;
+	room->cap = len;
+	return text;
+}
+
+static struct element_string read_string(struct element_reader *in, struct room *room,
+					 struct arena *arena)
 {
 	struct wire_string s = wire_string(&in->r, "string");
-	SCOPED(free) char *text = malloc(wire_string_room(&s) + 1);
+	char *text = room_for(room, wire_string_room(&s) + 1);
 	size_t len = text ? wire_string_text(&s, text) : 0;
 
 	if (s.encoding == WIRE_POOLED)
 		reader_fail(&in->r, -EBADMSG, "string kept elsewhere");
-	return text ? arena_copy(arena, text, len) : NULL;
+	if (!text)
+		return (struct element_string){ 0 };
+	return (struct element_string){ arena_copy(arena, text, len), word_of(text, len) };
 }
 
 void element_strings_read(struct element_reader *in, struct arena *arena)
 {
 	uint64_t n = wire_varint(&in->r, "number of strings");
+	struct room room = { 0 };
 
 	if (n > reader_left(&in->r))
 		reader_fail(&in->r, -EBADMSG, "number of strings");
@@ -34,34 +81,36 @@ void element_strings_read(struct element_reader *in, struct arena *arena)
 	if (!in->strings)
 		reader_fail(&in->r, -ENOMEM, "strings");
 	for (uint64_t i = 0; i < n && !reader_error(&in->r); i++) {
-		in->strings[i] = read_string(in, arena);
-		if (!in->strings[i])
+		in->strings[i] = read_string(in, &room, arena);
+		if (!in->strings[i].text)
 			reader_fail(&in->r, -ENOMEM, "strings");
 		in->n_strings = i + 1;
 	}
+	free(room.text);
 }
 
-static const char *string_at(struct element_reader *in, const char *what)
+static const struct element_string *string_at(struct element_reader *in, const char *what)
 {
+	static const struct element_string none = { .text = "" };
 	uint64_t index = wire_varint(&in->r, what);
 
 	if (!reader_error(&in->r) && index >= in->n_strings)
 		reader_fail(&in->r, -EBADMSG, what);
-	return reader_error(&in->r) ? "" : in->strings[index];
+	return reader_error(&in->r) ? &none : &in->strings[index];
 }
 
 void element_read(struct element_reader *in, struct element *e)
 {
 	uint64_t n;
 
-	e->name = string_at(in, "element's name");
+	e->name = string_at(in, "element's name")->word;
 	e->n_attributes = 0;
 	n = wire_varint(&in->r, "number of attributes");
 	if (n > reader_left(&in->r) / 2)
 		reader_fail(&in->r, -EBADMSG, "number of attributes");
 	for (uint64_t i = 0; i < n && !reader_error(&in->r); i++) {
-		const char *key = string_at(in, "attribute's name");
-		const char *value = string_at(in, "attribute's value");
+		enum element_word key = string_at(in, "attribute's name")->word;
+		const char *value = string_at(in, "attribute's value")->text;
 
 		if (e->n_attributes < MAX_ATTRIBUTES) {
 			e->keys[e->n_attributes] = key;
@@ -73,40 +122,37 @@ void element_read(struct element_reader *in, struct element *e)
 		reader_fail(&in->r, -EBADMSG, "number of children");
 }
 
-const char *element_value(const struct element *e, const char *key)
+const char *element_value(const struct element *e, enum element_word key)
 {
 	for (size_t i = 0; i < e->n_attributes; i++)
-		if (!strcmp(e->keys[i], key))
+		if (e->keys[i] == key)
 			return e->values[i];
 	return NULL;
 }
 
-const char *element_text(const struct element *e, const char *key)
+const char *element_text(const struct element *e, enum element_word key)
 {
 	const char *text = element_value(e, key);
 
 	return text ? text : "";
 }
 
-bool element_is(const struct element *e, const char *key)
+bool element_is(const struct element *e, enum element_word key)
 {
 	return !strcmp(element_text(e, key), "true");
 }
 
-uint64_t element_id(struct element_reader *in, const struct element *e, const char *key)
+uint64_t element_id(struct element_reader *in, const struct element *e, enum element_word key)
 {
 	static const char what[] = "type id that is no number";
 	const char *text = element_text(e, key);
-	char *end;
-	uint64_t n;
+	bool is_number = *text;
+	uint64_t n = 0;
 
-	if (*text < '0' || *text > '9') {
+	for (; *text && is_number; text++)
+		is_number = *text >= '0' && *text <= '9' && !__builtin_mul_overflow(n, 10, &n) &&
+			    !__builtin_add_overflow(n, (uint64_t)(*text - '0'), &n);
+	if (!is_number)
 		reader_fail(&in->r, -EBADMSG, what);
-		return 0;
-	}
-	errno = 0;
-	n = strtoull(text, &end, 10);
-	if (errno || *end)
-		reader_fail(&in->r, -EBADMSG, what);
-	return n;
+	return is_number ? n : 0;
 }

@@ -17,17 +17,40 @@ struct arena;
 
 #define MAX_ATTRIBUTES 64 /* of one element that are looked at; writers have up to five */
 
+/* Words that elements and their attributes are named by. */
+enum element_word {
+	WORD_OTHER,
+	WORD_CLASS,
+	WORD_FIELD,
+	WORD_ANNOTATION,
+	WORD_ID,
+	WORD_NAME,
+	WORD_SUPER_TYPE,
+	WORD_SIMPLE_TYPE,
+	WORD_CONSTANT_POOL,
+	WORD_DIMENSION,
+	WORD_VALUE,
+	WORD_FIRST_VALUE,
+	N_WORDS
+};
+
+struct element_string {
+	const char *text; /* in the arena */
+	enum element_word word;
+};
+
 struct element_reader {
 	struct reader r;
-	const char **strings; /* in the arena */
+	struct element_string *strings; /* in the arena */
 	size_t n_strings;
 };
 
 struct element {
-	const char *name;
+	enum element_word name;
 	uint64_t n_children;
 	size_t n_attributes;
-	const char *keys[MAX_ATTRIBUTES], *values[MAX_ATTRIBUTES];
+	enum element_word keys[MAX_ATTRIBUTES];
+	const char *values[MAX_ATTRIBUTES];
 };
 
 /* The strings, which come first; they live as long as the arena. */
@@ -36,11 +59,11 @@ void element_strings_read(struct element_reader *in, struct arena *arena);
 void element_read(struct element_reader *in, struct element *e);
 
 /* The value of an attribute; NULL: there is none. */
-const char *element_value(const struct element *e, const char *key);
+const char *element_value(const struct element *e, enum element_word key);
 /* The same, "" for none. */
-const char *element_text(const struct element *e, const char *key);
-bool element_is(const struct element *e, const char *key); /* "true" */
+const char *element_text(const struct element *e, enum element_word key);
+bool element_is(const struct element *e, enum element_word key); /* "true" */
 /* A number of a type, which must be there. */
-uint64_t element_id(struct element_reader *in, const struct element *e, const char *key);
+uint64_t element_id(struct element_reader *in, const struct element *e, enum element_word key);
 
 #endif

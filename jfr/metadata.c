@@ -53,10 +53,10 @@ static void add_type(struct parser *p, const struct element *e)
 	}
 	t = &m->types[m->n_types];
 	*t = (struct jfr_type){ 0 };
-	t->id = element_id(&p->in, e, "id");
-	t->name = element_text(e, "name");
-	t->super = element_text(e, "superType");
-	t->is_simple = element_is(e, "simpleType");
+	t->id = element_id(&p->in, e, WORD_ID);
+	t->name = element_text(e, WORD_NAME);
+	t->super = element_text(e, WORD_SUPER_TYPE);
+	t->is_simple = element_is(e, WORD_SIMPLE_TYPE);
 	t->is_event = !strcmp(t->super, "jdk.jfr.Event");
 	p->type = m->n_types++;
 	if (!*t->name)
@@ -65,7 +65,7 @@ static void add_type(struct parser *p, const struct element *e)
 
 static void add_field(struct parser *p, const struct element *e)
 {
-	const char *dimension = element_text(e, "dimension");
+	const char *dimension = element_text(e, WORD_DIMENSION);
 	struct metadata *m = p->m;
 	struct jfr_field *f;
 
@@ -75,9 +75,9 @@ static void add_field(struct parser *p, const struct element *e)
 	}
 	f = &m->fields[m->n_fields++];
 	*f = (struct jfr_field){ 0 };
-	f->name = element_text(e, "name");
-	f->type_id = element_id(&p->in, e, "class");
-	f->is_constant = element_is(e, "constantPool");
+	f->name = element_text(e, WORD_NAME);
+	f->type_id = element_id(&p->in, e, WORD_CLASS);
+	f->is_constant = element_is(e, WORD_CONSTANT_POOL);
 	f->is_array = *dimension && strcmp(dimension, "0");
 	if (f->is_array && strcmp(dimension, "1"))
 		reader_fail(&p->in.r, -EBADMSG, "array of arrays");
@@ -87,7 +87,7 @@ static void add_field(struct parser *p, const struct element *e)
 static void add_annotation(struct parser *p, const struct element *e)
 {
 	struct annotation *a;
-	const char *value = element_value(e, "value");
+	const char *value = element_value(e, WORD_VALUE);
 
 	if (ARRAY_RESERVE(p->annotations, p->annotations_cap, p->n_annotations)) {
 		reader_fail(&p->in.r, -ENOMEM, "annotations");
@@ -95,8 +95,8 @@ static void add_annotation(struct parser *p, const struct element *e)
 	}
 	a = &p->annotations[p->n_annotations++];
 	a->field = p->m->n_fields - 1;
-	a->class_id = element_id(&p->in, e, "class");
-	a->value = value ? value : element_text(e, "value-0");
+	a->class_id = element_id(&p->in, e, WORD_CLASS);
+	a->value = value ? value : element_text(e, WORD_FIRST_VALUE);
 }
 
 static void read_children(struct parser *p, uint64_t n, unsigned int depth);
@@ -115,12 +115,12 @@ static void read_node(struct parser *p, unsigned int depth)
 	element_read(&p->in, &e);
 	if (reader_error(&p->in.r))
 		return;
-	if (!strcmp(e.name, "class") && outer == NO_TYPE) {
+	if (e.name == WORD_CLASS && outer == NO_TYPE) {
 		add_type(p, &e);
-	} else if (!strcmp(e.name, "field") && outer != NO_TYPE && !p->in_field) {
+	} else if (e.name == WORD_FIELD && outer != NO_TYPE && !p->in_field) {
 		add_field(p, &e);
 		p->in_field = true;
-	} else if (!strcmp(e.name, "annotation") && p->in_field) {
+	} else if (e.name == WORD_ANNOTATION && p->in_field) {
 		add_annotation(p, &e);
 	}
 	read_children(p, e.n_children, depth + 1);
