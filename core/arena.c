@@ -23,14 +23,14 @@ static int grow(struct arena *a, size_t len)
 		size = len;
 	if (size > SIZE_MAX / 2)
 		return -1;
-	block = malloc(sizeof(*block) + size);
+	block = malloc(sizeof(*block) + size + ARENA_PADDING);
 	if (!block)
 		return -1;
 	block->next = a->blocks;
 	a->blocks = block;
 	a->used = 0;
 	a->size = size;
-	a->memory += sizeof(*block) + size;
+	a->memory += sizeof(*block) + size + ARENA_PADDING;
 	return 0;
 }
 

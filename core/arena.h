@@ -5,6 +5,9 @@
 
 #include <stddef.h>
 
+/* Bytes behind what is given out that can be loaded, whatever they are. */
+#define ARENA_PADDING 16
+
 struct arena_block;
 
 struct arena { /* all zero at first */

@@ -138,11 +138,13 @@ struct pool_memo *pool_memo(struct pool *pool)
 	return &pool->memo;
 }
 
+/* Most keys are numbers that were given out one after the other, and what is written together has
+   keys that are near each other: they stay that. HotSpot's methods count anew for each class. */
 static size_t slot_of(const struct pool *p, int64_t key)
 {
-	uint64_t hash = (uint64_t)key * UINT64_C(0x9e3779b97f4a7c15);
+	uint64_t family = (uint64_t)key >> 16;
 	size_t mask = p->n_slots - 1;
-	size_t i = (size_t)(hash >> 32) & mask;
+	size_t i = (size_t)((uint64_t)key + family * UINT64_C(0x9e3779b97f4a7c15)) & mask;
 
 	while (p->slots[i] && p->constants[p->slots[i] - 1].key != key)
 		i = (i + 1) & mask;
@@ -198,6 +200,7 @@ static int pool_add(struct constants *c, struct pool *p, int64_t key, const uint
 	size_t slot;
 	int err;
 
+	_Static_assert(ARENA_PADDING >= WIRE_PADDING, "so many bytes behind each can be loaded");
 	if (p->n >= UINT32_MAX - 1 || len > UINT32_MAX)
 		return -E2BIG;
 	err = pool_reserve(c, p);

@@ -19,7 +19,7 @@ struct pool;
 
 struct constant {
 	int64_t key;
-	const uint8_t *bytes;
+	const uint8_t *bytes; /* WIRE_PADDING more can be loaded */
 	uint32_t len;
 	uint32_t memo; /* for whoever explains it; 0 at first */
 };

@@ -148,32 +148,47 @@ static const struct java_frame *own_frame(const struct frames *f, const struct j
 	return &s->own[index];
 }
 
-/* The next frame as one of those that have the same bytes. */
-static bool frame_key(const struct frames *f, const struct reader *r, struct memo_key *key,
-		      size_t *len)
+/* The next frame as one of those that have the same bytes. Returns how many; 0: nobody knows. */
+static inline size_t frame_key(const struct frames *f, const uint8_t *bytes, size_t left,
+			       struct memo_key *key)
 {
-	size_t left = reader_left(r);
-	uint8_t few[2 * sizeof(key->words)] = { 0 };
-	const uint8_t *bytes = r->pos;
-	uint64_t mask, ends;
+	uint64_t mask = field_ends_of_16(bytes), ends = mask;
+	size_t len;
 
-	if (!f->n_varints)
-		return false;
 	if (left < sizeof(key->words))
-		bytes = memcpy(few, bytes, left);
-	else
-		left = sizeof(key->words);
-	mask = ends = field_ends_mask(bytes, left);
-	for (unsigned int i = 1; i < f->n_varints; i++)
+		ends &= (UINT64_C(1) << left) - 1;
+	for (unsigned int i = f->n_varints; i > 1; i--)
 		ends &= ends - 1;
 	if (!ends)
-		return false;
-	*len = (size_t)__builtin_ctzll(ends) + 1;
-	if (field_ends_have_nine(mask, *len))
-		return false;
-	field_ends_words(bytes, *len, key->words);
+		return 0;
+	len = (size_t)__builtin_ctzll(ends) + 1;
+	if (len >= WIRE_VARINT_MAX && field_ends_have_nine(mask, len))
+		return 0;
+	field_ends_words(bytes, len, key->words);
 	key->of = f->layout;
-	return true;
+	return len;
+}
+
+/* As many of the next frames as are known by their bytes; r moves behind them. */
+static size_t read_known(const struct frames *f, struct reader *r, const struct java_frame **out,
+			 size_t n)
+{
+	const struct memo *known = &f->c->names->frames;
+	const uint8_t *pos = r->pos;
+	struct memo_key key;
+	size_t i;
+
+	for (i = 0; i < n; i++) {
+		size_t len = frame_key(f, pos, (size_t)(r->end - pos), &key);
+		const uint64_t *frame = len ? memo_find(known, &key) : NULL;
+
+		if (!frame)
+			break;
+		out[i] = (const struct java_frame *)(uintptr_t)*frame;
+		pos += len;
+	}
+	r->pos = pos;
+	return i;
 }
 
 /* A frame that all stacks share, unless something of it is missing, which is to be counted for each
@@ -191,7 +206,7 @@ static const struct java_frame *keep_frame(const struct frames *f, const struct 
 	return kept;
 }
 
-/* NULL: it cannot be read. */
+/* One that is not known. NULL: it cannot be read. */
 static const struct java_frame *read_frame(const struct frames *f, struct reader *r,
 					   int64_t *numbers, size_t index, size_t n)
 {
@@ -200,18 +215,12 @@ static const struct java_frame *read_frame(const struct frames *f, struct reader
 	struct names *names = f->c->names;
 	uint64_t n_missing = names->n_missing;
 	struct memo_key key;
-	size_t len;
-	bool has_key = frame_key(f, r, &key, &len);
-	const uint64_t *known = has_key ? memo_find(&names->frames, &key) : NULL;
+	size_t len = f->n_varints ? frame_key(f, r->pos, reader_left(r), &key) : 0;
 
-	if (known) {
-		r->pos += len;
-		return (const struct java_frame *)(uintptr_t)*known;
-	}
 	if (layout_read_numbers(f->layout, r, numbers))
 		return NULL;
 	explain_frame(f->c, f, numbers, &frame);
-	if (has_key && names->n_missing == n_missing)
+	if (len && names->n_missing == n_missing)
 		kept = keep_frame(f, &frame, &key);
 	return kept ? kept : own_frame(f, &frame, index, n);
 }
@@ -265,6 +274,10 @@ size_t frames_read(const struct frames *f, struct reader *r, const struct java_f
 	if (n_leaves > FEW_LEAVES)
 		numbers = many = malloc(n_leaves * sizeof(*many));
 	for (i = 0; numbers && i < n; i++) {
+		if (f->n_varints)
+			i += read_known(f, r, out + i, n - i);
+		if (i == n)
+			break;
 		out[i] = f->constant_type ? read_constant(f, r, i, n)
 					  : read_frame(f, r, numbers, i, n);
 		if (!out[i])

@@ -100,6 +100,7 @@ struct java_class *names_class(struct chunk *c, uint64_t type, int64_t key)
 	java_class_name(names_resolve(c, &ref), name, sizeof(name));
 	row->class.name = arena_copy(&f.names->arena, name, strlen(name));
 	row->class.is_waited_for = java_class_is_waited_for(name);
+	row->class.is_shared = true;
 	names_finish(c, &f, row, n_missing);
 	return row->class.name ? &row->class : NULL;
 }

@@ -30,6 +30,7 @@ struct java_class {
 	const char *name;   /* "java.lang.String", "byte[]" */
 	bool is_waited_for; /* java_class_is_waited_for() */
 	uint32_t string;
+	bool is_shared; /* the id in it stays */
 };
 
 struct java_method {
@@ -116,6 +117,8 @@ struct text_room {
 	size_t cap;
 };
 
+/* A string of this chunk's constants as it lies there; false: that is not all there is to it. */
+bool names_pooled_string(struct chunk *c, int64_t key, struct wire_string *out);
 /* A string of an event, wherever it is kept, until the room is used again; "" for none. */
 const char *names_string(struct chunk *c, const struct wire_string *s, struct text_room *room);
 

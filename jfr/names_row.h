@@ -25,7 +25,7 @@ enum { CLASS_NAME };
 enum { METHOD_NAME, METHOD_DESCRIPTOR, METHOD_CLASS, METHOD_HIDDEN };
 enum { STACK_TRUNCATED, STACK_FRAMES, FRAME_METHOD, FRAME_LINE, FRAME_BCI, FRAME_TYPE };
 
-/* What a constant's memo counts, from 1. */
+/* What a constant's memo counts, from 1. Has only as much of the union as it is. */
 struct named {
 	enum what what;
 	bool is_partial;
@@ -39,7 +39,7 @@ struct named {
 	};
 };
 
-#define N_CACHED_METHODS 4096
+#define N_CACHED_METHODS 512
 #define N_CACHED_FRAME_TYPES 16
 
 /* Methods that many stacks have in common are looked up once. */
@@ -77,6 +77,8 @@ struct names {
 	struct named **rows;
 	size_t n, cap;
 	unsigned int round;
+	const struct jfr_type *strings; /* java.lang.String; NULL: look it up */
+	bool is_in_doubt;		/* nothing was asked for since names_doubt() */
 	uint64_t n_missing;
 	unsigned int depth; /* of constants that are text of constants */
 	struct java_class nowhere;
@@ -105,6 +107,8 @@ static inline void scoped_values(struct constant_values *v)
 		free(v->all);
 }
 
+/* In these only, and wherever it may be. */
+bool names_find_in(struct names *n, uint64_t type, int64_t key, struct found *f);
 bool names_find(struct chunk *c, uint64_t type, int64_t key, struct found *f);
 /* Reads them; false: no memory, or bytes that make no sense. What is asked of them is asked before
    anything else is looked up, which may move constants. */

@@ -21,11 +21,23 @@ static size_t put(struct stack_ids *s, size_t n, const char *text)
 	return n + len;
 }
 
+static uint32_t library_of(struct stack_ids *s, const struct java_class *class)
+{
+	uint32_t string = class->string;
+
+	if (string)
+		return string;
+	string = profile_string(s->p, class->name);
+	if (class->is_shared)
+		((struct java_class *)class)->string = string;
+	return string;
+}
+
 /* Of C a function goes by its own name, and async-profiler has its library for a class. */
 static uint32_t make_native_function(struct stack_ids *s, const struct java_method *m)
 {
 	struct function f = { .name = profile_string(s->p, m->name),
-			      .filename = profile_string(s->p, m->class->name) };
+			      .filename = library_of(s, m->class) };
 
 	f.system_name = f.name;
 	return profile_function(s->p, &f);
@@ -66,8 +78,9 @@ static uint32_t make_location(struct stack_ids *s, const struct java_frame *f,
 {
 	struct location l = { .kind = (uint16_t)kind_of(f->type) };
 	struct line line = { .function = m->function, .line = (uint32_t)f->line };
-	struct cached_location *c =
-		&s->locations_made[(line.function * 31 + line.line) % N_CACHED_LOCATIONS];
+	uint64_t hash =
+		(line.function + ((uint64_t)line.line << 32)) * UINT64_C(0x9e3779b97f4a7c15);
+	struct cached_location *c = &s->locations_made[(hash >> 32) % N_CACHED_LOCATIONS];
 
 	if (!c->location || c->function != line.function || c->line != line.line ||
 	    c->kind != l.kind)

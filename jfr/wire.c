@@ -50,7 +50,7 @@ uint64_t wire_varint_last(struct reader *r, const char *what)
 struct wire_string wire_string(struct reader *r, const char *what)
 {
 	struct wire_string s = { .encoding = WIRE_NULL };
-	uint8_t encoding = reader_u8(r, what);
+	uint8_t encoding = r->pos < r->end ? *r->pos++ : reader_u8(r, what);
 	const uint8_t *start;
 	uint64_t n;
 
