@@ -105,29 +105,11 @@ static int64_t clamp(__int128 n)
 	return n > INT64_MAX ? INT64_MAX : n < INT64_MIN ? INT64_MIN : (int64_t)n;
 }
 
-static inline bool is_fast(const struct chunk_header *h)
-{
-	return h->ns_per_tick || h->ticks_per_s == NS_PER_S;
-}
-
-/* A number of ticks in nanoseconds, rounded down, where ticks are not longer: a multiplication
-   gives the right number or one less, which what is left over tells. */
-static inline uint64_t fast_length_ns(const struct chunk_header *h, uint64_t ticks)
-{
-	uint64_t ns, rest;
-
-	if (h->ticks_per_s == NS_PER_S)
-		return ticks;
-	ns = (uint64_t)((unsigned __int128)ticks * h->ns_per_tick >> 64);
-	rest = ticks * NS_PER_S - ns * h->ticks_per_s; /* its upper half is 0 */
-	return ns + (rest >= h->ticks_per_s);
-}
-
 /* The same of any clock. */
 static unsigned __int128 length_ns(const struct chunk_header *h, uint64_t ticks)
 {
-	if (is_fast(h))
-		return fast_length_ns(h, ticks);
+	if (chunk_header_is_fast(h))
+		return chunk_header_length_ns(h, ticks);
 	return (unsigned __int128)(ticks / h->ticks_per_s) * NS_PER_S +
 	       (unsigned __int128)(ticks % h->ticks_per_s) * NS_PER_S / h->ticks_per_s;
 }
@@ -139,23 +121,12 @@ static __int128 ticks_ns(const struct chunk_header *h, __int128 ticks)
 			 : (__int128)length_ns(h, (uint64_t)ticks);
 }
 
-static __attribute__((noinline)) int64_t any_time_ns(const struct chunk_header *h, int64_t ticks)
+int64_t chunk_header_any_time_ns(const struct chunk_header *h, int64_t ticks)
 {
 	return clamp(h->start_ns + ticks_ns(h, (__int128)ticks - h->start_ticks));
 }
 
-int64_t chunk_header_time_ns(const struct chunk_header *h, int64_t ticks)
-{
-	int64_t length, time;
-
-	/* As nearly all are. */
-	if (!__builtin_sub_overflow(ticks, h->start_ticks, &length) && length >= 0 && is_fast(h) &&
-	    !__builtin_add_overflow(h->start_ns, fast_length_ns(h, (uint64_t)length), &time))
-		return time;
-	return any_time_ns(h, ticks);
-}
-
-int64_t chunk_header_duration_ns(const struct chunk_header *h, int64_t ticks)
+int64_t chunk_header_any_duration_ns(const struct chunk_header *h, int64_t ticks)
 {
 	return clamp(ticks_ns(h, ticks));
 }

@@ -11,6 +11,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "core/clock.h"
+
 #define CHUNK_HEADER_LEN 68
 #define CHUNK_SIZE_AT 8 /* in it */
 #define CHUNK_OFFSETS_END 32
@@ -51,9 +53,49 @@ bool chunk_header_is_silent(const struct chunk_header *h);
 /* Has it no size yet, as async-profiler's until they end? */
 bool chunk_header_is_open(const struct chunk_header *h);
 
-/* Ticks to time; what does not fit in 64 bits is the nearest that does. */
-int64_t chunk_header_time_ns(const struct chunk_header *h, int64_t ticks);
-int64_t chunk_header_duration_ns(const struct chunk_header *h, int64_t ticks);
+static inline bool chunk_header_is_fast(const struct chunk_header *h)
+{
+	return h->ns_per_tick || h->ticks_per_s == NS_PER_S;
+}
+
+/* A number of ticks in nanoseconds, rounded down, where ticks are not longer: a multiplication
+   gives the right number or one less, which what is left over tells. */
+static inline uint64_t chunk_header_length_ns(const struct chunk_header *h, uint64_t ticks)
+{
+	uint64_t ns, rest;
+
+	if (h->ticks_per_s == NS_PER_S)
+		return ticks;
+	ns = (uint64_t)((unsigned __int128)ticks * h->ns_per_tick >> 64);
+	rest = ticks * NS_PER_S - ns * h->ticks_per_s; /* its upper half is 0 */
+	return ns + (rest >= h->ticks_per_s);
+}
+
+/* Of any clock and any number. */
+int64_t chunk_header_any_time_ns(const struct chunk_header *h, int64_t ticks);
+int64_t chunk_header_any_duration_ns(const struct chunk_header *h, int64_t ticks);
+
+/* Ticks to time; what does not fit in 64 bits is the nearest that does. Nearly all are in the
+   chunk, and of a clock that ticks at least once in a nanosecond. */
+static inline int64_t chunk_header_time_ns(const struct chunk_header *h, int64_t ticks)
+{
+	int64_t length, time;
+
+	if (!__builtin_sub_overflow(ticks, h->start_ticks, &length) && length >= 0 &&
+	    chunk_header_is_fast(h) &&
+	    !__builtin_add_overflow(h->start_ns,
+				    (int64_t)chunk_header_length_ns(h, (uint64_t)length), &time))
+		return time;
+	return chunk_header_any_time_ns(h, ticks);
+}
+
+static inline int64_t chunk_header_duration_ns(const struct chunk_header *h, int64_t ticks)
+{
+	if (ticks >= 0 && chunk_header_is_fast(h))
+		return (int64_t)chunk_header_length_ns(h, (uint64_t)ticks);
+	return chunk_header_any_duration_ns(h, ticks);
+}
+
 /* When the chunk ends, as far as the header knows; when it begins if that makes no sense. */
 int64_t chunk_header_end_ns(const struct chunk_header *h);
 /* Do two chunks follow each other as those of one JVM do, by both of its clocks? */

@@ -18,8 +18,9 @@
 #include "jfr/wire.h"
 
 #define HEAD_MAX (2 * WIRE_VARINT_MAX)
-#define MAX_WANTED 1024 /* events that wait for the end of their part */
-#define SOUND_RUN 64	/* events behind damage after which nothing is suspected any more */
+#define MAX_WANTED \
+	256	     /* events that wait for the end of their part, with their bytes near the CPU */
+#define SOUND_RUN 64 /* events behind damage after which nothing is suspected any more */
 
 struct walk {
 	struct chunk *c;

@@ -235,12 +235,12 @@ static void put_worth(FILE *out, const struct moment *m)
 	const char *type, *unit;
 
 	put_text(out, "state", m->state);
-	put_number(out, "sampleWeight", m->is_sample ? m->values[m->column] : 0);
+	put_number(out, "sampleWeight", worth_value(&m->worth, m->column));
 	if (!m->is_sample)
 		return;
 	event_column_type(m->column, &type, &unit);
 	put_text(out, "weightUnit", unit);
-	put_number(out, "totalSamples", m->values[COLUMN_SAMPLES]);
+	put_number(out, "totalSamples", worth_value(&m->worth, COLUMN_SAMPLES));
 }
 
 /* Keys that readers of the format know, for fields that have them. */

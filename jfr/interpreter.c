@@ -25,7 +25,7 @@ struct binding {
 	bool needs_spans; /* for some of them */
 	int only;	  /* the one that wants it, if that can recall events; -1: it is not so */
 	struct moment_reader *reader;
-	const struct look_plan *plan; /* of the reader */
+	struct unread unread;
 };
 
 static enum use use_of(const char *type)
@@ -78,7 +78,8 @@ static int only_sink(const struct interpreter *in, const struct binding *b)
 }
 
 /* What is found out about a type stays with how its events are read. */
-static struct binding *keep_binding(const struct binding *b, const struct jfr_type *type)
+static struct binding *keep_binding(struct interpreter *in, const struct binding *b,
+				    const struct jfr_type *type)
 {
 	struct binding *kept = malloc(sizeof(*kept));
 	int err;
@@ -91,7 +92,13 @@ static struct binding *keep_binding(const struct binding *b, const struct jfr_ty
 		free(kept);
 		return NULL;
 	}
-	kept->plan = moment_look_plan(kept->reader);
+	kept->unread = (struct unread){
+		.reader = kept->reader,
+		.plan = moment_look_plan(kept->reader),
+		.settings = &in->settings,
+		.has_scopes = &in->has_scopes,
+		.spans = &in->spans,
+	};
 	return kept;
 }
 
@@ -104,7 +111,7 @@ static void *bind(void *ctx, struct metadata *m, const struct jfr_type *type)
 	if (!is_wanted(in, &b, type))
 		return NULL;
 	b.only = only_sink(in, &b);
-	return keep_binding(&b, type);
+	return keep_binding(in, &b, type);
 }
 
 static void unbind(void *ctx, void *binding)
@@ -155,7 +162,7 @@ static void take_own(struct interpreter *in, const struct binding *b, const stru
 	if (b->use == USE_DATADOG_SETTING)
 		take_datadog_setting(in, m);
 	if (b->use == USE_PERIOD)
-		settings_note_sampled(&in->settings, m->values[COLUMN_CPU]);
+		settings_note_sampled(&in->settings, worth_value(&m->worth, COLUMN_CPU));
 	if (b->use == USE_FACT) {
 		jvm_facts_take(&in->facts, m);
 		in->settings.n_cpus = jvm_facts_n_cpus(&in->facts);
@@ -183,25 +190,26 @@ static void take_tag(const struct moment *m, struct span_scope *scope)
 
 	if (room.text) /* it is in the event itself */
 		tag = names_keep(m->chunk->names, tag, strlen(tag));
-	scope->tag = tag && *tag ? tag : NULL;
+	scope->ids->tag = tag && *tag ? tag : NULL;
 	scope->id = key > 0 ? -key : 0;
 	free(room.text);
 }
 
 static int take_span(struct interpreter *in, struct moment *m)
 {
-	struct span_scope scope = { .start_ns = m->time_ns };
+	struct span_ids ids = { .tag = NULL };
+	struct span_scope scope = { .start_ns = m->time_ns, .ids = &ids };
 
 	if (!m->refs.thread || m->duration_ns < 0)
 		return 0;
 	if (!*m->span_id)
 		take_tag(m, &scope);
-	if (!*m->span_id && !scope.tag)
+	if (!*m->span_id && !ids.tag)
 		return 0;
 	scope.thread = (uint64_t)m->refs.thread;
 	scope.end_ns = add_saturated(m->time_ns, m->duration_ns);
-	memcpy(scope.trace_id, m->trace_id, sizeof(scope.trace_id));
-	memcpy(scope.span_id, m->span_id, sizeof(scope.span_id));
+	memcpy(ids.trace_id, m->trace_id, sizeof(ids.trace_id));
+	memcpy(ids.span_id, m->span_id, sizeof(ids.span_id));
 	return spans_add(&in->spans, &scope);
 }
 
@@ -215,9 +223,9 @@ static void find_span(const struct interpreter *in, struct moment *m)
 	if (!scope)
 		return;
 	m->refs.span = scope->id;
-	m->tag = scope->tag ? scope->tag : "";
-	memcpy(m->trace_id, scope->trace_id, sizeof(m->trace_id));
-	memcpy(m->span_id, scope->span_id, sizeof(m->span_id));
+	m->tag = scope->ids->tag ? scope->ids->tag : "";
+	memcpy(m->trace_id, scope->ids->trace_id, sizeof(m->trace_id));
+	memcpy(m->span_id, scope->ids->span_id, sizeof(m->span_id));
 }
 
 /* The next chunk may refer to its names, which are what they are in this one. */
@@ -304,16 +312,9 @@ static bool waits(const struct interpreter *in, const struct binding *b)
 static int recall(struct interpreter *in, const struct binding *b, struct chunk *chunk,
 		  const struct event *e)
 {
-	const struct unread u = {
-		.reader = b->reader,
-		.plan = b->plan,
-		.settings = &in->settings,
-		.spans = in->has_scopes ? &in->spans : NULL,
-	};
-
 	if (!in->can_recall || in->defers)
 		return 1;
-	return in->sinks[b->only].recall(in->sinks[b->only].ctx, chunk, e, &u);
+	return in->sinks[b->only].recall(in->sinks[b->only].ctx, chunk, e, &b->unread);
 }
 
 static int read_event(struct interpreter *in, struct chunk *chunk, const struct event *e)
@@ -353,12 +354,12 @@ static void *bind_preview(void *ctx, struct metadata *m, const struct jfr_type *
 {
 	struct binding b = { .use = use_of(type->name) };
 
-	(void)ctx, (void)m;
+	(void)m;
 	if (b.use == USE_SINKS || b.use == USE_SPAN)
 		return NULL;
 	b.only = -1;
 	b.row = *event_row_find(type->name);
-	return keep_binding(&b, type);
+	return keep_binding(ctx, &b, type);
 }
 
 static int visit_preview(void *ctx, struct chunk *chunk, const struct event *e)

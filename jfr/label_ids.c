@@ -51,6 +51,17 @@ static void add_text(struct label_ids *l, struct label *labels, size_t *n, uint3
 		labels[(*n)++] = (struct label){ .key = key, .str = profile_string(l->p, text) };
 }
 
+/* The same of text whose id is remembered. */
+static void add_id(struct label_ids *l, struct label *labels, size_t *n, uint32_t key,
+		   const char *text, uint32_t *id)
+{
+	if (!*text)
+		return;
+	if (!*id)
+		*id = profile_string(l->p, text);
+	labels[(*n)++] = (struct label){ .key = key, .str = *id };
+}
+
 static void add_number(struct label *labels, size_t *n, uint32_t key, int64_t number)
 {
 	if (number)
@@ -114,6 +125,7 @@ uint32_t label_ids_in(struct label_ids *l, uint32_t base, const struct moment_re
 	struct moment_refs refs = *in;
 	struct cached_labels *made = labels_place(l, &refs);
 	struct label labels[MAX_LABELS];
+	struct span_ids *ids = scope->ids;
 	const struct label *known;
 	size_t n_known, n = 0, i;
 
@@ -122,9 +134,9 @@ uint32_t label_ids_in(struct label_ids *l, uint32_t base, const struct moment_re
 	known = profile_get_labels(l->p, base, &n_known);
 	for (i = 0; i < n_known && known[i].key < l->trace_key; i++)
 		labels[n++] = known[i];
-	add_text(l, labels, &n, l->trace_key, scope->trace_id);
-	add_text(l, labels, &n, l->span_key, scope->span_id);
-	add_text(l, labels, &n, l->tag_key, scope->tag ? scope->tag : "");
+	add_id(l, labels, &n, l->trace_key, ids->trace_id, &ids->trace);
+	add_id(l, labels, &n, l->span_key, ids->span_id, &ids->span);
+	add_text(l, labels, &n, l->tag_key, ids->tag ? ids->tag : "");
 	while (i < n_known)
 		labels[n++] = known[i++];
 	*made = (struct cached_labels){ .refs = refs,

@@ -391,13 +391,20 @@ bool layout_is_byte(const struct layout *l, size_t leaf)
 	return leaf < l->n && l->steps[leaf].op < OP_SHORT;
 }
 
-int64_t layout_number_at(const struct layout *l, size_t leaf, const uint8_t *bytes)
+struct layout_width layout_width(const struct layout *l, size_t leaf)
 {
-	enum op op = l->steps[leaf].op;
-
-	if (op == OP_BYTE)
-		return (int8_t)*bytes;
-	return op == OP_UNSIGNED_BYTE ? *bytes : narrowed(op, wire_varint_short(&bytes));
+	switch (l->steps[leaf].op) {
+	case OP_SHORT:
+		return (struct layout_width){ 48, false };
+	case OP_UNSIGNED_SHORT:
+		return (struct layout_width){ 48, true };
+	case OP_INT:
+		return (struct layout_width){ 32, false };
+	case OP_UNSIGNED_INT:
+		return (struct layout_width){ 32, true };
+	default:
+		return (struct layout_width){ 0 };
+	}
 }
 
 const struct layout *layout_elements(const struct layout *l, size_t leaf)

@@ -15,6 +15,18 @@
 
 struct layout;
 
+/* What of the 64 bits of a varint a number has. */
+struct layout_width {
+	uint8_t unused; /* bits */
+	bool is_unsigned;
+};
+
+static inline int64_t layout_narrowed(struct layout_width w, uint64_t n)
+{
+	return w.is_unsigned ? (int64_t)(n << w.unused >> w.unused)
+			     : (int64_t)(n << w.unused) >> w.unused;
+}
+
 enum jfr_value_kind {
 	VALUE_NUMBER,	/* n; booleans are 0 and 1 */
 	VALUE_REAL,	/* real */
@@ -59,8 +71,8 @@ int layout_read_numbers(const struct layout *l, struct reader *r, int64_t *numbe
 /* Is a leaf one varint, or one byte? */
 bool layout_is_varint(const struct layout *l, size_t leaf);
 bool layout_is_byte(const struct layout *l, size_t leaf);
-/* The number of such a leaf, of which all bytes are there; WIRE_PADDING can be loaded. */
-int64_t layout_number_at(const struct layout *l, size_t leaf, const uint8_t *bytes);
+/* Of a leaf that is a varint; of one byte below 0x80, too. */
+struct layout_width layout_width(const struct layout *l, size_t leaf);
 /* The layout of the elements of an array leaf; NULL when they are not described. */
 const struct layout *layout_elements(const struct layout *l, size_t leaf);
 

@@ -182,11 +182,27 @@ static void read_refs(const struct moment_reader *r, struct moment_refs *refs)
 		refs->class = string_key(&r->values[r->class.leaf].string);
 }
 
-static bool is_hexadecimal(const char *s)
+static inline bool is_hexadecimal(uint8_t c)
 {
-	for (; *s; s++)
-		if ((*s < '0' || *s > '9') && (*s < 'a' || *s > 'f') && (*s < 'A' || *s > 'F'))
-			return false;
+	return (uint8_t)(c - '0') < 10 || (uint8_t)((c | 0x20) - 'a') < 6;
+}
+
+/* An id that is not nothing but zeros; digits are the same byte in all encodings. */
+static bool take_id(const void *bytes, size_t len, char *out, size_t size)
+{
+	const uint8_t *digits = bytes;
+	bool is_id = true, is_zero = true;
+
+	if (len >= size)
+		return false;
+	for (size_t i = 0; i < len; i++) {
+		is_id &= is_hexadecimal(digits[i]);
+		is_zero &= digits[i] == '0';
+	}
+	if (!is_id || is_zero)
+		return false;
+	memcpy(out, digits, len);
+	out[len] = '\0';
 	return true;
 }
 
@@ -198,17 +214,20 @@ static void read_id(const struct moment_reader *r, struct chunk *c, const struct
 	const struct jfr_value *v = p->leaf < 0 ? NULL : &r->values[p->leaf];
 	char buf[128];
 	struct text_room room = { .text = buf, .cap = sizeof(buf) };
+	struct wire_string string;
 	const char *id;
-	size_t len;
 
 	if (v && p->kind == VALUE_NUMBER && v->n)
 		snprintf(out, size, "%016" PRIx64, (uint64_t)v->n);
 	if (!v || p->kind != VALUE_STRING || wire_string_room(&v->string) >= sizeof(buf))
 		return;
+	string = v->string;
+	if (string.encoding == WIRE_POOLED)
+		names_pooled_string(c, string.key, &string);
+	if (take_id(string.bytes, string.len, out, size))
+		return;
 	id = names_string(c, &v->string, &room);
-	len = strlen(id);
-	if (len && len < size && is_hexadecimal(id) && strspn(id, "0") < len)
-		memcpy(out, id, len + 1);
+	take_id(id, strlen(id), out, size);
 }
 
 static void read_span(const struct moment_reader *r, struct chunk *c, struct moment *m)
@@ -235,6 +254,22 @@ int moment_time(struct moment_reader *r, const struct chunk *chunk, const struct
 	return 0;
 }
 
+int64_t moment_start(const struct moment *m)
+{
+	const struct place *p = &m->reader->start;
+
+	return p->leaf < 0 ? 0 : m->fields[p->leaf].n;
+}
+
+int64_t moment_start_ns(const struct moment_refs *refs, const struct chunk *chunk, int64_t start)
+{
+	const struct moment_reader *r = refs->of;
+
+	if (r->start.leaf < 0)
+		return chunk->header.start_ns;
+	return place_value_ns(&r->start, start, chunk, chunk->header.start_ns);
+}
+
 /* One by one: clearing the whole of it would cost more than all that is read. */
 static void forget(struct moment *m)
 {
@@ -246,7 +281,7 @@ static void forget(struct moment *m)
 	m->mark = NULL;
 	m->state = m->class = m->mode = m->operation = m->tag = "";
 	m->column = COLUMN_SAMPLES;
-	m->used = 0;
+	m->worth = (struct worth){ 0 };
 	m->trace_id[0] = m->span_id[0] = m->root_id[0] = '\0';
 }
 

@@ -12,6 +12,7 @@
 
 #include "jfr/event_row.h"
 #include "jfr/names.h"
+#include "jfr/worth.h"
 
 struct chunk;
 struct event;
@@ -45,22 +46,20 @@ struct moment {
 	struct java_thread *thread;			  /* NULL: unknown */
 	struct java_stack *stack;			  /* NULL: it has none */
 	bool is_stack_missing;				  /* it refers to one that is not there */
-	const char *mark;		/* what stands for the stack ("[lost]"), or NULL */
-	const char *state;		/* of the thread, "RUNNABLE"; "" unknown */
-	const char *class;		/* that it is about; "" none */
-	const char *mode;		/* how it was taken: "NATIVE", "biased"; "" nobody says */
-	const char *operation;		/* of the span it is in; "" none */
-	const char *tag;		/* that its program gave the span it is in; "" none */
-	bool is_sample;			/* values are worth something */
-	enum event_column column;	/* that says what it is worth */
-	uint32_t used;			/* those of them that the event has, a bit each */
+	const char *mark;	  /* what stands for the stack ("[lost]"), or NULL */
+	const char *state;	  /* of the thread, "RUNNABLE"; "" unknown */
+	const char *class;	  /* that it is about; "" none */
+	const char *mode;	  /* how it was taken: "NATIVE", "biased"; "" nobody says */
+	const char *operation;	  /* of the span it is in; "" none */
+	const char *tag;	  /* that its program gave the span it is in; "" none */
+	bool is_sample;		  /* it is worth something */
+	enum event_column column; /* that says what */
+	struct worth worth;
 	char trace_id[33], span_id[33]; /* hexadecimal; "" none */
 	char root_id[33];		/* of the span that began in its process */
 	/* all its fields */
 	const struct layout *layout;
 	const struct jfr_value *fields;
-	/* What it is worth: only those that `used` has. */
-	int64_t values[N_COLUMNS];
 };
 
 /* How the events of one type are understood. */
@@ -81,6 +80,10 @@ void moment_name(struct moment *m);
 const struct java_thread *moment_thread(struct moment *m);
 void moment_stack(struct moment *m);
 const char *moment_state(struct moment *m);
+/* When it began as it is written, 0 when nothing says so; and the time that it is, by what the
+   moment refers to: for whoever may have to know it later. */
+int64_t moment_start(const struct moment *m);
+int64_t moment_start_ns(const struct moment_refs *refs, const struct chunk *chunk, int64_t start);
 /* Only whether it is such an event, and when it was. */
 int moment_time(struct moment_reader *r, const struct chunk *chunk, const struct event *e,
 		int64_t *time_ns);

@@ -18,10 +18,18 @@ static void add_key(struct look_plan *plan, const struct place *p)
 	plan->has_keys = true;
 }
 
-static void add_weighed(struct look_plan *plan, const struct place *p)
+static struct look_field look_field(const struct layout *l, const struct place *p)
 {
+	return (struct look_field){ (uint8_t)p->leaf, layout_width(l, (size_t)p->leaf) };
+}
+
+static void add_weighed(struct look_plan *plan, const struct layout *l, const struct place *p)
+{
+	for (unsigned int i = 0; i < plan->n_weighed; i++)
+		if (plan->weighed[i].index == p->leaf)
+			return;
 	if (p->leaf >= 0)
-		plan->weighed[plan->n_weighed++] = (uint8_t)p->leaf;
+		plan->weighed[plan->n_weighed++] = look_field(l, p);
 }
 
 /* Has it no other fields than numbers of few bytes? */
@@ -58,12 +66,16 @@ void moment_look_init(struct moment_reader *r)
 	for (size_t i = 0; i < sizeof(keys) / sizeof(keys[0]); i++)
 		add_key(plan, keys[i]);
 	for (size_t i = 0; i < sizeof(weighed) / sizeof(weighed[0]); i++)
-		add_weighed(plan, weighed[i]);
+		add_weighed(plan, r->layout, weighed[i]);
 	if (r->row->rule == RULE_CPU_TIME) /* that failed have no stack */
-		add_weighed(plan, &r->stack);
+		add_weighed(plan, r->layout, &r->stack);
 	if (r->row->rule == RULE_PARK) /* what they are parked for */
-		add_weighed(plan, &r->class);
+		add_weighed(plan, r->layout, &r->class);
+	plan->has_start = r->start.leaf >= 0;
+	if (plan->has_start)
+		plan->start = look_field(r->layout, &r->start);
 	plan->is_idle = r->row->rule == RULE_NONE;
+	plan->is_by_state = r->row->rule == RULE_EXECUTION;
 	plan->n_fields = (uint8_t)layout_n_leaves(r->layout);
 }
 
@@ -73,16 +85,16 @@ const struct look_plan *moment_look_plan(const struct moment_reader *r)
 }
 
 void moment_look_weigh(struct moment_reader *r, struct chunk *chunk, const struct event *e,
-		       const struct moment_look *look, const char *state,
-		       const struct settings *settings, struct moment *m)
+		       const struct moment_look *look, const struct settings *settings,
+		       struct moment *m)
 {
 	const struct look_plan *plan = &r->look;
 
 	for (unsigned int i = 0; i < plan->n_weighed; i++) {
-		unsigned int field = plan->weighed[i];
+		const struct look_field *f = &plan->weighed[i];
+		const uint8_t *bytes = e->fields + look->starts[f->index];
 
-		r->values[field].n = layout_number_at(r->layout, field,
-						      e->fields + moment_look_start(look, field));
+		r->values[f->index].n = layout_narrowed(f->width, wire_varint_short(&bytes));
 	}
 	m->row = r->row;
 	m->chunk = chunk;
@@ -93,23 +105,8 @@ void moment_look_weigh(struct moment_reader *r, struct chunk *chunk, const struc
 	m->refs.stack = *r->keys[1];
 	m->refs.class = *r->keys[3];
 	m->has_state = true;
-	m->state = state;
 	m->is_sample = false;
 	m->mark = NULL;
-	m->used = 0;
+	m->worth = (struct worth){ 0 };
 	weigh(&r->weight, m, settings);
-}
-
-int64_t moment_look_time(const struct moment_reader *r, const struct chunk *chunk,
-			 const struct event *e, const struct moment_look *look)
-{
-	struct jfr_value start;
-	struct place p = r->start;
-
-	if (p.leaf < 0)
-		return chunk->header.start_ns;
-	start.n = layout_number_at(r->layout, (size_t)p.leaf,
-				   e->fields + moment_look_start(look, (unsigned int)p.leaf));
-	p.leaf = 0;
-	return place_ns(&p, &start, chunk, chunk->header.start_ns);
 }

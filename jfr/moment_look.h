@@ -12,6 +12,7 @@
 
 #include "jfr/event_types.h"
 #include "jfr/field_ends.h"
+#include "jfr/layout.h"
 #include "jfr/memo.h"
 
 struct chunk;
@@ -20,71 +21,100 @@ struct moment_reader;
 struct settings;
 
 #define LOOK_FIELDS_MAX 16
+#define LOOK_LEN_MAX 62 /* bytes */
 #define LOOK_WEIGHED_MAX 10
 
-/* How the events of a type are looked at: fields by their number. */
+/* A field by its number. */
+struct look_field {
+	uint8_t index;
+	struct layout_width width;
+};
+
+/* How the events of a type are looked at. */
 struct look_plan {
 	uint8_t n_fields; /* 0: they are to be read */
 	bool is_idle;	  /* they are worth nothing, whatever they say */
 	bool has_keys;
 	uint8_t first_key, last_key; /* between them is all that names depend on */
 	uint32_t bytes;		     /* fields of one byte that are no varints, a bit each */
-	uint8_t weighed[LOOK_WEIGHED_MAX], n_weighed; /* that the weight depends on */
+	bool is_by_state;	     /* the weight depends on the state, too, */
+	uint8_t n_weighed;	     /* and on these: */
+	struct look_field weighed[LOOK_WEIGHED_MAX];
+	bool has_start;
+	struct look_field start; /* the time */
 };
 
 struct moment_look {
 	/* Events for which this is the same refer to the same. One event may say in other bytes
 	   what another says. */
 	struct memo_key key;
-	uint8_t ends[LOOK_FIELDS_MAX]; /* of the fields */
+	/* Of the fields, and of what is behind the last one. There are more than a plan has. */
+	uint8_t starts[LOOK_FIELDS_MAX + 1];
 };
 
 const struct look_plan *moment_look_plan(const struct moment_reader *r);
-/* What it is worth, in m, of which nothing else is valid. state: that moments have which look the
-   same. */
+/* What it is worth, in m, of which nothing else is valid. Where the plan says is_by_state, m->state
+   is that of moments that look the same. */
 void moment_look_weigh(struct moment_reader *r, struct chunk *chunk, const struct event *e,
-		       const struct moment_look *look, const char *state,
-		       const struct settings *settings, struct moment *m);
-int64_t moment_look_time(const struct moment_reader *r, const struct chunk *chunk,
-			 const struct event *e, const struct moment_look *look);
-
-static inline unsigned int moment_look_start(const struct moment_look *look, unsigned int field)
+		       const struct moment_look *look, const struct settings *settings,
+		       struct moment *m);
+/* A bit where a field of the event begins, but for the first, and behind the last one; 0: it is to
+   be read, or is damaged. */
+static inline uint64_t look_starts(const struct look_plan *plan, const struct event *e)
 {
-	return field ? look->ends[field - 1] : 0;
+	size_t len = e->fields_len;
+	uint64_t mask;
+
+	_Static_assert(LOOK_LEN_MAX < FIELD_ENDS_LEN_MAX, "a bit is left behind the last end");
+	if (!plan->n_fields || len - 1 >= LOOK_LEN_MAX)
+		return 0;
+	mask = field_ends_mask(e->fields, len);
+	return field_ends_have_nine(mask, len) ? 0 : mask << 1;
+}
+
+/* Is it one of those of which nothing else is asked? false: look at it with care. */
+static inline bool moment_look_is_idle(const struct look_plan *plan, const struct event *e)
+{
+	uint64_t mask;
+
+	if (!plan->is_idle || plan->bytes)
+		return false;
+	mask = look_starts(plan, e);
+	for (unsigned int i = plan->n_fields; i > 1; i--)
+		mask &= mask - 1;
+	return mask == UINT64_C(1) << e->fields_len % 64;
 }
 
 /* Finds where fields end; false: an event that is to be read, or is damaged. */
 static inline bool moment_look_ends(const struct look_plan *plan, const struct event *e,
 				    struct moment_look *look)
 {
-	size_t len = e->fields_len;
-	uint64_t mask;
+	uint64_t mask = look_starts(plan, e);
+	unsigned int n = plan->n_fields;
 
-	if (!plan->n_fields || len - 1 >= FIELD_ENDS_LEN_MAX)
+	look->starts[0] = 0;
+	if (!mask)
 		return false;
-	mask = field_ends_mask(e->fields, len);
-	if (!(mask >> (len - 1)) || field_ends_have_nine(mask, len))
-		return false;
-	for (unsigned int i = 0; i < plan->n_fields; i++, mask &= mask - 1) {
+	for (unsigned int i = 1; i <= n; i++, mask &= mask - 1) {
 		if (!mask)
 			return false;
-		look->ends[i] = (uint8_t)(__builtin_ctzll(mask) + 1);
+		look->starts[i] = (uint8_t)__builtin_ctzll(mask);
 	}
 	for (uint32_t bytes = plan->bytes; bytes; bytes &= bytes - 1) {
 		unsigned int i = (unsigned int)__builtin_ctz(bytes);
 
-		if (look->ends[i] - moment_look_start(look, i) != 1)
+		if (look->starts[i + 1] - look->starts[i] != 1)
 			return false;
 	}
-	return !mask;
+	return look->starts[n] == e->fields_len; /* and no byte is behind them */
 }
 
 /* How it looks, once its ends are found; false: it has too much of it. */
 static inline bool moment_look_key(const struct look_plan *plan, const struct event *e,
 				   struct moment_look *look)
 {
-	unsigned int start = moment_look_start(look, plan->first_key);
-	unsigned int len = look->ends[plan->last_key] - start;
+	unsigned int start = look->starts[plan->first_key];
+	unsigned int len = look->starts[plan->last_key + 1] - start;
 
 	look->key.words[0] = look->key.words[1] = 0;
 	if (plan->has_keys && len > sizeof(look->key.words))
@@ -93,6 +123,15 @@ static inline bool moment_look_key(const struct look_plan *plan, const struct ev
 		field_ends_words(e->fields + start, len, look->key.words);
 	look->key.of = plan;
 	return true;
+}
+
+/* As moment_start(). */
+static inline int64_t moment_look_start(const struct look_plan *plan, const struct event *e,
+					const struct moment_look *look)
+{
+	const uint8_t *bytes = e->fields + look->starts[plan->start.index];
+
+	return plan->has_start ? layout_narrowed(plan->start.width, wire_varint_short(&bytes)) : 0;
 }
 
 #endif

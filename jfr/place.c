@@ -29,34 +29,9 @@ struct place place_find_first(const struct layout *l, const char *const *names)
 	return p;
 }
 
-static int64_t rounded(double real)
+int64_t place_rounded(double real)
 {
 	return real >= -9e18 && real <= 9e18 ? llround(real) : 0;
-}
-
-int64_t place_number(const struct place *p, const struct jfr_value *values)
-{
-	if (p->leaf < 0)
-		return 0;
-	switch (p->kind) {
-	case VALUE_NUMBER:
-	case VALUE_CONSTANT:
-		return values[p->leaf].n;
-	case VALUE_REAL:
-		return rounded(values[p->leaf].real);
-	default:
-		return 0;
-	}
-}
-
-int64_t place_ns(const struct place *p, const struct jfr_value *values, const struct chunk *chunk,
-		 int64_t none)
-{
-	if (p->leaf < 0 || p->kind != VALUE_NUMBER || value_is_no_time(values[p->leaf].n))
-		return none;
-	if (p->unit == JFR_TIMESTAMP_TICKS) /* as the time of every event is */
-		return chunk_header_time_ns(&chunk->header, values[p->leaf].n);
-	return value_ns(chunk, p->unit, values[p->leaf].n);
 }
 
 int64_t value_ns(const struct chunk *chunk, enum jfr_unit unit, int64_t value)

@@ -34,11 +34,17 @@ static inline int64_t place_key(const struct place *p, const struct jfr_value *v
 	return place_refers(p) ? values[p->leaf].n : 0;
 }
 
+int64_t place_rounded(double real);
+
 /* As a number; 0 when there is none. */
-int64_t place_number(const struct place *p, const struct jfr_value *values);
-/* In nanoseconds, a length or a time since 1970; `none` when there is none. */
-int64_t place_ns(const struct place *p, const struct jfr_value *values, const struct chunk *chunk,
-		 int64_t none);
+static inline int64_t place_number(const struct place *p, const struct jfr_value *values)
+{
+	if (p->leaf < 0)
+		return 0;
+	if (p->kind == VALUE_NUMBER || p->kind == VALUE_CONSTANT)
+		return values[p->leaf].n;
+	return p->kind == VALUE_REAL ? place_rounded(values[p->leaf].real) : 0;
+}
 
 /* A value in nanoseconds, by its unit. */
 int64_t value_ns(const struct chunk *chunk, enum jfr_unit unit, int64_t value);
@@ -46,6 +52,22 @@ int64_t value_ns(const struct chunk *chunk, enum jfr_unit unit, int64_t value);
 static inline bool value_is_no_time(int64_t value)
 {
 	return value == INT64_MIN || value == INT64_MAX;
+}
+
+/* A number that is there, in nanoseconds: a length or a time since 1970; `none` when it is none. */
+static inline int64_t place_value_ns(const struct place *p, int64_t value,
+				     const struct chunk *chunk, int64_t none)
+{
+	if (p->kind != VALUE_NUMBER || value_is_no_time(value))
+		return none;
+	return value_ns(chunk, p->unit, value);
+}
+
+/* The same; `none` also when there is none. */
+static inline int64_t place_ns(const struct place *p, const struct jfr_value *values,
+			       const struct chunk *chunk, int64_t none)
+{
+	return p->leaf < 0 ? none : place_value_ns(p, values[p->leaf].n, chunk, none);
 }
 
 #endif

@@ -12,6 +12,7 @@
 void sample_rows_deinit(struct sample_rows *r)
 {
 	free(r->items);
+	free(r->sums);
 	free(r->slots);
 	*r = (struct sample_rows){ 0 };
 }
@@ -63,8 +64,10 @@ static int grow(struct sample_rows *r)
 
 struct sample_row *sample_rows_add(struct sample_rows *r, const struct sample_row *row)
 {
-	if (ARRAY_RESERVE(r->items, r->cap, r->n) || (2 * (r->n + 1) > r->n_slots && grow(r)))
+	if (ARRAY_RESERVE(r->items, r->cap, r->n) || ARRAY_RESERVE(r->sums, r->sums_cap, r->n) ||
+	    (2 * (r->n + 1) > r->n_slots && grow(r)))
 		return NULL;
+	r->sums[r->n] = (struct worth){ 0 };
 	r->items[r->n++] = *row;
 	if (!row->is_alone)
 		*slot_of(r, &row->refs) = (uint32_t)r->n;

@@ -11,6 +11,7 @@
 #include <stdint.h>
 
 #include "jfr/moment.h"
+#include "jfr/worth.h"
 
 enum scoped { SCOPED_UNKNOWN, SCOPED_NEVER, SCOPED_SOMETIMES };
 
@@ -26,7 +27,8 @@ struct sample_row {
 
 struct sample_rows { /* all zero at first */
 	struct sample_row *items;
-	size_t n, cap;
+	struct worth *sums; /* of each, for whoever adds them up; nothing at first */
+	size_t n, cap, sums_cap;
 	uint32_t *slots; /* index + 1; 0: free */
 	size_t n_slots;
 };

@@ -17,27 +17,24 @@
 #include "jfr/spans.h"
 #include "jfr/stack_ids.h"
 
-#define MAX_ROWS (64 * 1024) /* 5 MB; then they are made anew */
+#define MAX_ROWS (64 * 1024) /* 7 MB; then they are made anew */
 #define OPEN_BLOCK 2048
 #define N_OPEN_BLOCKS 64 /* 5 MB; then the spans are those that are known by now */
 #define MAX_OPEN (OPEN_BLOCK * N_OPEN_BLOCKS)
 
-#define MAX_USED 3 /* values of one event: itself, a number and a size */
-
-/* What an event is worth, of which it is not known yet in which span it was. */
+/* An event of which it is not known yet in which span it was. */
 struct open_sample {
+	int64_t start; /* moment_start() */
 	uint32_t row;
-	uint32_t used; /* columns, a bit each: values has only these */
-	int64_t time_ns;
-	int64_t values[MAX_USED];
+	struct worth worth;
 };
 
 /* What came of events that look the same, in one word. */
 union known_sample {
 	struct {
-		uint32_t sample;   /* of the profile; 0: its span says which */
-		uint32_t row : 28; /* of the sample rows */
-		uint32_t end : 4;  /* of the stack: enum sample_count */
+		uint32_t row;	 /* of the sample rows */
+		uint16_t end;	 /* of the stack: enum sample_count */
+		uint8_t is_open; /* its span says which sample it is */
 	};
 	uint64_t word;
 };
@@ -50,7 +47,8 @@ struct samples {
 	struct moment_look look; /* of an event that was not known; of nothing: there is none */
 	struct open_sample *open[N_OPEN_BLOCKS]; /* of OPEN_BLOCK each; kept from chunk to chunk */
 	size_t n_open;
-	struct spans *spans; /* that say in which span these are; borrowed */
+	struct spans *spans;	   /* that say in which span these are; borrowed */
+	const struct chunk *chunk; /* they are of; borrowed */
 	struct label_ids labels;
 	struct stack_ids stacks;
 	uint64_t counts[N_SAMPLE_COUNTS];
@@ -95,8 +93,42 @@ void samples_free(struct samples *s)
 	free(s);
 }
 
+/* Adds to the profile what was added up of a row. */
+static void add_sum(struct samples *s, size_t row)
+{
+	struct worth *sum = &s->rows.sums[row];
+	int64_t values[N_COLUMNS];
+
+	worth_spread(sum, values);
+	if (sum->used)
+		profile_add_more(s->p, s->rows.items[row].sample, values, sum->used);
+	sum->used = 0;
+}
+
+static void add_sums(struct samples *s)
+{
+	for (size_t i = 0; i < s->rows.n; i++)
+		add_sum(s, i);
+}
+
+/* To a row that has its sample. They are added up here first: the rows of a chunk lie closer
+   together than the samples of a profile. */
+static inline void add_worth(struct samples *s, uint32_t row, const struct worth *w)
+{
+	struct worth *sum = &s->rows.sums[row];
+
+	if (sum->used == w->used) {
+		worth_add(sum, w);
+		return;
+	}
+	if (sum->used)
+		add_sum(s, row);
+	*sum = *w;
+}
+
 static void forget_rows(struct samples *s)
 {
+	add_sums(s);
 	sample_rows_clear(&s->rows);
 	memo_clear(&s->known);
 }
@@ -108,6 +140,7 @@ static void forget(struct samples *s)
 	label_ids_forget(&s->labels);
 	s->n_open = 0;
 	s->spans = NULL;
+	s->chunk = NULL;
 }
 
 void samples_keep_hidden(struct samples *s)
@@ -139,7 +172,7 @@ static enum sample_count end_of(const struct moment *m)
 static void count(struct samples *s, const struct moment *m, enum sample_count end)
 {
 	if (m->row->rule == RULE_CPU_LOST) {
-		s->counts[SAMPLES_LOST] += (uint64_t)m->values[COLUMN_SAMPLES];
+		s->counts[SAMPLES_LOST] += (uint64_t)worth_value(&m->worth, COLUMN_SAMPLES);
 		return;
 	}
 	s->counts[SAMPLES_TAKEN]++;
@@ -160,15 +193,17 @@ static struct sample_row make_row(struct samples *s, struct moment *m)
 }
 
 static void add_values(struct samples *s, struct sample_row *row, int64_t time_ns,
-		       const int64_t *values, uint32_t used)
+		       const struct worth *w)
 {
 	static const int64_t nothing[N_COLUMNS];
+	int64_t values[N_COLUMNS];
 
 	if (!row->sample)
 		row->sample = profile_add(s->p, row->stack, row->labels,
 					  time_ns > 0 ? (uint64_t)time_ns : 0, nothing);
+	worth_spread(w, values);
 	if (row->sample)
-		profile_add_more(s->p, row->sample, values, used);
+		profile_add_more(s->p, row->sample, values, w->used);
 }
 
 /* The row of a sample that turned out to be in a scope; its own, as long as nobody else is. */
@@ -188,30 +223,26 @@ static struct sample_row *row_in(struct samples *s, struct sample_row *own,
 	return row ? row : own;
 }
 
-static const struct span_scope *scope_of(struct samples *s, const struct open_sample *o)
+static const struct span_scope *scope_of(struct samples *s, struct sample_row *row, int64_t time_ns)
 {
-	struct sample_row *row = &s->rows.items[o->row];
 	uint64_t thread = (uint64_t)row->refs.thread;
 
 	if (row->scoped == SCOPED_UNKNOWN)
 		row->scoped = spans_has(s->spans, thread) ? SCOPED_SOMETIMES : SCOPED_NEVER;
-	return row->scoped == SCOPED_NEVER ? NULL : spans_find(s->spans, thread, o->time_ns);
+	return row->scoped == SCOPED_NEVER ? NULL : spans_find(s->spans, thread, time_ns);
 }
 
 static void settle_one(struct samples *s, const struct open_sample *o)
 {
-	const struct span_scope *scope = scope_of(s, o);
 	struct sample_row *row = &s->rows.items[o->row], own;
-	int64_t values[N_COLUMNS];
-	unsigned int n = 0;
+	int64_t time_ns = moment_start_ns(&row->refs, s->chunk, o->start);
+	const struct span_scope *scope = scope_of(s, row, time_ns);
 
-	for (uint32_t used = o->used; used; used &= used - 1)
-		values[__builtin_ctz(used)] = o->values[n++];
 	if (scope) {
 		own = *row;
 		row = row_in(s, &own, scope);
 	}
-	add_values(s, row, o->time_ns, values, o->used);
+	add_values(s, row, time_ns, &o->worth);
 }
 
 /* Adds the samples of which it was open in which span they were. */
@@ -219,8 +250,15 @@ static void settle(struct samples *s)
 {
 	if (s->n_open)
 		spans_sort(s->spans);
-	for (size_t i = 0; i < s->n_open; i++)
-		settle_one(s, &s->open[i / OPEN_BLOCK][i % OPEN_BLOCK]);
+	for (size_t i = 0; i < s->n_open; i++) {
+		const struct open_sample *o = &s->open[i / OPEN_BLOCK][i % OPEN_BLOCK];
+		const struct sample_row *row = &s->rows.items[o->row];
+
+		if (row->scoped == SCOPED_NEVER && row->sample)
+			add_worth(s, o->row, &o->worth);
+		else
+			settle_one(s, o);
+	}
 	s->n_open = 0;
 }
 
@@ -231,24 +269,19 @@ void samples_set_label(struct samples *s, const char *key, const char *value)
 	label_ids_set_common(&s->labels, key, value);
 }
 
-/* m is read, or weighed at least. */
-static int keep_open(struct samples *s, uint32_t row, int64_t time_ns, const struct moment *m,
+static int keep_open(struct samples *s, uint32_t row, int64_t start, const struct moment *m,
 		     struct spans *spans)
 {
-	struct open_sample **block = &s->open[s->n_open / OPEN_BLOCK], *o;
-	unsigned int n = 0;
+	struct open_sample **block = &s->open[s->n_open / OPEN_BLOCK];
 
 	if (!*block)
 		*block = malloc(OPEN_BLOCK * sizeof(**block));
 	if (!*block)
 		return -ENOMEM;
-	o = &(*block)[s->n_open++ % OPEN_BLOCK];
-	o->row = row;
-	o->used = m->used;
-	o->time_ns = time_ns;
-	for (uint32_t used = m->used; used; used &= used - 1)
-		o->values[n++] = m->values[__builtin_ctz(used)];
+	(*block)[s->n_open++ % OPEN_BLOCK] =
+		(struct open_sample){ .start = start, .worth = m->worth, .row = row };
 	s->spans = spans;
+	s->chunk = m->chunk;
 	return 0;
 }
 
@@ -274,8 +307,8 @@ static void remember(struct samples *s, const struct sample_row *row, const stru
 {
 	const union known_sample known = {
 		.row = (uint32_t)(row - s->rows.items),
-		.sample = m->spans ? 0 : row->sample,
 		.end = row->end,
+		.is_open = m->spans != NULL,
 	};
 
 	if (s->look.key.of == moment_look_plan(m->reader) && !row->is_alone)
@@ -294,12 +327,12 @@ static int take(void *ctx, struct moment *m)
 	row = row_of(s, m, &own);
 	if (!row)
 		return -ENOMEM;
-	s->used |= m->used;
+	s->used |= m->worth.used;
 	count(s, m, (enum sample_count)row->end);
 	if (m->spans)
-		err = keep_open(s, (uint32_t)(row - s->rows.items), m->time_ns, m, m->spans);
+		err = keep_open(s, (uint32_t)(row - s->rows.items), moment_start(m), m, m->spans);
 	else
-		add_values(s, row, m->time_ns, m->values, m->used);
+		add_values(s, row, m->time_ns, &m->worth);
 	remember(s, row, m);
 	return err ? err : profile_error(s->p);
 }
@@ -310,17 +343,17 @@ static int take_known(struct samples *s, union known_sample known, struct chunk 
 {
 	struct moment m;
 
-	moment_look_weigh(u->reader, chunk, e, &s->look, s->rows.items[known.row].state,
-			  u->settings, &m);
+	m.state = u->plan->is_by_state ? s->rows.items[known.row].state : NULL;
+	moment_look_weigh(u->reader, chunk, e, &s->look, u->settings, &m);
 	if (!m.is_sample)
 		return 0;
-	s->used |= m.used;
+	s->used |= m.worth.used;
 	s->counts[SAMPLES_TAKEN]++;
 	s->counts[known.end]++;
-	if (!known.sample)
-		return keep_open(s, known.row, moment_look_time(u->reader, chunk, e, &s->look), &m,
+	if (known.is_open)
+		return keep_open(s, known.row, moment_look_start(u->plan, e, &s->look), &m,
 				 u->spans);
-	profile_add_more(s->p, known.sample, m.values, m.used);
+	add_worth(s, known.row, &m.worth);
 	return 0;
 }
 
@@ -331,6 +364,8 @@ static int recall(void *ctx, struct chunk *chunk, const struct event *e, const s
 	const uint64_t *word;
 
 	s->look.key.of = NULL;
+	if (moment_look_is_idle(u->plan, e))
+		return 0;
 	if (!moment_look_ends(u->plan, e, &s->look))
 		return 1;
 	if (u->plan->is_idle)
@@ -341,7 +376,7 @@ static int recall(void *ctx, struct chunk *chunk, const struct event *e, const s
 	if (!word)
 		return 1;
 	known.word = *word;
-	if (!known.sample && (!u->spans || s->n_open >= MAX_OPEN))
+	if (known.is_open && (!*u->has_scopes || s->n_open >= MAX_OPEN))
 		return 1;
 	return take_known(s, known, chunk, e, u);
 }
@@ -356,6 +391,7 @@ static void end(void *ctx, struct chunk *chunk, struct event_types *types)
 {
 	(void)chunk, (void)types;
 	settle(ctx);
+	add_sums(ctx);
 }
 
 static bool wants(void *ctx, const struct event_row *row)

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "jfr/spans.h"
 
+#include <errno.h>
 #include <stdlib.h>
 
 #include "core/array.h"
@@ -11,21 +12,26 @@
 void spans_deinit(struct spans *s)
 {
 	free(s->items);
+	arena_deinit(&s->arena);
 	*s = (struct spans){ 0 };
 }
 
 void spans_clear(struct spans *s)
 {
+	arena_deinit(&s->arena);
 	s->n = 0;
 }
 
 int spans_add(struct spans *s, const struct span_scope *scope)
 {
 	int err = ARRAY_RESERVE(s->items, s->cap, s->n);
+	struct span_ids *ids = err ? NULL : arena_alloc(&s->arena, sizeof(*ids));
 
-	if (err)
-		return err;
+	if (!ids)
+		return -ENOMEM;
+	*ids = *scope->ids;
 	s->items[s->n++] = *scope;
+	s->items[s->n - 1].ids = ids;
 	if (scope->id >= 0)
 		s->items[s->n - 1].id = (int64_t)s->n;
 	s->is_sorted = false;

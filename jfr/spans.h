@@ -10,16 +10,25 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "core/arena.h"
+
+struct span_ids {
+	char trace_id[33], span_id[33];
+	const char *tag; /* NULL or text that lives as long: what its program calls it */
+	/* Their strings in a profile are for whoever fills one; 0 at first. */
+	uint32_t trace, span;
+};
+
 struct span_scope {
 	int64_t id;	 /* of this scope, never 0: by spans_add() unless it has one below 0 */
 	uint64_t thread; /* any number that is the thread's own: its key in the chunk */
 	int64_t start_ns, end_ns;
 	int64_t latest_ns; /* end of the thread's scopes that began until here: spans_sort() */
-	char trace_id[33], span_id[33];
-	const char *tag; /* NULL or text that lives as long: what its program calls it */
+	struct span_ids *ids;
 };
 
-struct spans { /* all zero at first */
+struct spans {		    /* all zero at first */
+	struct arena arena; /* of the ids */
 	struct span_scope *items;
 	size_t n, cap;
 	bool is_sorted;
@@ -27,7 +36,8 @@ struct spans { /* all zero at first */
 
 void spans_deinit(struct spans *s);
 void spans_clear(struct spans *s);
-int spans_add(struct spans *s, const struct span_scope *scope); /* 0 or -ENOMEM */
+/* With a copy of its ids. 0 or -ENOMEM. */
+int spans_add(struct spans *s, const struct span_scope *scope);
 /* Before the first look and after the last spans_add(). */
 void spans_sort(struct spans *s);
 /* Has a thread any? */

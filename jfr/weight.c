@@ -25,13 +25,20 @@ struct weight_places weight_places(const struct layout *l, const struct event_ro
 	};
 }
 
-static void worth(struct moment *m, enum event_column column, int64_t value)
+static inline void worth(struct moment *m, enum event_column column, int64_t value)
 {
 	m->is_sample = true;
 	m->column = column;
-	m->values[COLUMN_SAMPLES] = 1;
-	m->values[column] = value;
-	m->used = 1u << COLUMN_SAMPLES | 1u << column;
+	m->worth.used = 1u << COLUMN_SAMPLES | 1u << column;
+	m->worth.values[0] = 1;
+	m->worth.values[1] = value;
+}
+
+/* And so much in a column behind that one. */
+static void worth_also(struct moment *m, enum event_column column, int64_t value)
+{
+	m->worth.used |= 1u << column;
+	m->worth.values[2] = value;
 }
 
 static int64_t first_of(int64_t a, int64_t b)
@@ -67,7 +74,7 @@ static void weigh_lost(const struct weight_places *w, struct moment *m, const st
 
 	worth(m, COLUMN_CPU,
 	      mul_saturated(n, first_of(settings_cpu_time_ns(s), DEFAULT_INTERVAL_NS)));
-	m->values[COLUMN_SAMPLES] = n;
+	m->worth.values[0] = n;
 	m->mark = "[lost]";
 }
 
@@ -79,7 +86,7 @@ static void weigh_wall(const struct weight_places *w, struct moment *m, const st
 	worth(m, COLUMN_WALL,
 	      first_of(span, mul_saturated(n, first_of(s->wall_ns, first_of(s->interval_ns,
 									    DEFAULT_WALL_NS)))));
-	m->values[COLUMN_SAMPLES] = n;
+	m->worth.values[0] = n;
 }
 
 /* Objects and bytes. */
@@ -87,8 +94,7 @@ static void weigh_objects(struct moment *m, int64_t n, int64_t bytes)
 {
 	worth(m, m->row->column, n);
 	m->column = m->row->column + 1;
-	m->values[m->column] = bytes;
-	m->used |= 1u << m->column;
+	worth_also(m, m->column, bytes);
 }
 
 static void weigh_scaled(const struct weight_places *w, struct moment *m)
@@ -109,8 +115,7 @@ static void weigh_duration(const struct weight_places *w, struct moment *m,
 	worth(m, column, m->duration_ns > 0 ? m->duration_ns : 0);
 	if (w->bytes.leaf < 0)
 		return;
-	m->values[COLUMN_IO_SPACE] = first_of(place_number(&w->bytes, m->fields), 0);
-	m->used |= 1u << COLUMN_IO_SPACE;
+	worth_also(m, COLUMN_IO_SPACE, first_of(place_number(&w->bytes, m->fields), 0));
 }
 
 /* Parked for a lock, or until there is something to do? */
@@ -128,8 +133,7 @@ static void weigh_named(struct moment *m)
 	if (m->duration_ns < 0)
 		return;
 	m->column = COLUMN_DURATION;
-	m->values[COLUMN_DURATION] = m->duration_ns;
-	m->used |= 1u << COLUMN_DURATION;
+	worth_also(m, COLUMN_DURATION, m->duration_ns);
 }
 
 void weigh(const struct weight_places *w, struct moment *m, const struct settings *s)

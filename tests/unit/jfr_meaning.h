@@ -198,7 +198,7 @@ static inline int meaning_take(void *ctx, struct moment *from)
 		.column = from->column,
 	};
 	for (size_t i = 0; i < N_COLUMNS; i++)
-		to->values[i] = from->used >> i & 1 ? from->values[i] : 0;
+		to->values[i] = worth_value(&from->worth, (enum event_column)i);
 	snprintf(to->type, sizeof(to->type), "%s", from->type->name);
 	snprintf(to->class, sizeof(to->class), "%s", from->class);
 	snprintf(to->state, sizeof(to->state), "%s", from->state);

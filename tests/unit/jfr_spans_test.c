@@ -14,9 +14,12 @@
 
 static void add(struct spans *s, uint64_t thread, int64_t start, int64_t end, const char *id)
 {
-	struct span_scope scope = { .thread = thread, .start_ns = start, .end_ns = end };
+	struct span_ids ids = { .tag = NULL };
+	struct span_scope scope = {
+		.thread = thread, .start_ns = start, .end_ns = end, .ids = &ids
+	};
 
-	snprintf(scope.span_id, sizeof(scope.span_id), "%s", id);
+	snprintf(ids.span_id, sizeof(ids.span_id), "%s", id);
 	assert_int_equal(spans_add(s, &scope), 0);
 }
 
@@ -49,7 +52,7 @@ static void the_innermost_scope_of_a_thread_counts(void **state)
 
 		assert_int_equal(!!found, !!cases[i].id);
 		if (found)
-			assert_string_equal(found->span_id, cases[i].id);
+			assert_string_equal(found->ids->span_id, cases[i].id);
 	}
 	assert_true(spans_has(&s, 1));
 	assert_true(spans_has(&s, 2));
@@ -66,8 +69,8 @@ static void of_scopes_with_one_start_the_shorter_is_the_inner_one(void **state)
 	add(&s, 1, 100, 110, "inner");
 	add(&s, 1, 100, 200, "outer");
 	spans_sort(&s);
-	assert_string_equal(spans_find(&s, 1, 105)->span_id, "inner");
-	assert_string_equal(spans_find(&s, 1, 110)->span_id, "outer");
+	assert_string_equal(spans_find(&s, 1, 105)->ids->span_id, "inner");
+	assert_string_equal(spans_find(&s, 1, 110)->ids->span_id, "outer");
 	spans_clear(&s);
 	spans_sort(&s);
 	assert_null(spans_find(&s, 1, 105));
@@ -84,7 +87,7 @@ static void scopes_that_ended_do_not_hide_the_one_around_them(void **state)
 	for (int64_t i = 0; i < 900; i++)
 		add(&s, 1, 10 + i, 11 + i, "short");
 	spans_sort(&s);
-	assert_string_equal(spans_find(&s, 1, 999999)->span_id, "outer");
+	assert_string_equal(spans_find(&s, 1, 999999)->ids->span_id, "outer");
 	spans_deinit(&s);
 }
 
