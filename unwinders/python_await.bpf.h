@@ -96,16 +96,19 @@ UNWIND_GLOBAL int python_await_closure(__u64 function, __u32 via)
 }
 
 /* The task that a group of asyncio's belongs to: from 3.14 on that is written down, with the task
-   itself. */
-static __always_inline __u64 python_await_group(struct python_scratch *s, __u64 group)
+   itself. A function of its own, as those that lead here have 512 bytes of stack together. */
+UNWIND_GLOBAL __u64 python_await_group(__u64 group)
 {
-	const struct python_awaits *aw = &s->process.awaits;
+	struct python_scratch *s = python_scratch_get();
 
-	if (aw->awaited_by)
-		return python_read_pointer(s->awaits.task + aw->awaited_by);
-	if (!aw->parent_key)
+	if (!s)
 		return 0;
-	return python_attribute_find(&s->process.spans, s->span_bytes, group, aw->parent_key);
+	if (s->process.awaits.awaited_by)
+		return python_read_pointer(s->awaits.task + s->process.awaits.awaited_by);
+	if (!s->process.awaits.parent_key)
+		return 0;
+	return python_attribute_find(&s->process.spans, s->span_bytes, group,
+				     s->process.awaits.parent_key);
 }
 
 static __always_inline void python_await_method(struct python_scratch *s, __u64 method)
@@ -119,7 +122,7 @@ static __always_inline void python_await_method(struct python_scratch *s, __u64 
 		return;
 	python_await_offer_task(
 		&s->awaits,
-		python_await_group(s, python_await_word(&s->process, method, PYTHON_AWAIT_SECOND)),
+		python_await_group(python_await_word(&s->process, method, PYTHON_AWAIT_SECOND)),
 		via);
 }
 
