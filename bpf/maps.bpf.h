@@ -205,6 +205,9 @@ struct python_scratch {
 	struct python_reads reads;
 	struct python_tasks tasks;
 	struct python_await_state awaits;
+	__u64 work; /* what a thread of a pool runs: unwinders/python_worker.bpf.h */
+	__u32 work_is_item;
+	__u32 is_worker; /* the task waits for that */
 	struct wire_python_task task;
 	union {
 		__u8 span_bytes[PYTHON_SPAN_BYTES]; /* to look for a span */

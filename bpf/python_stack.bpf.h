@@ -13,6 +13,7 @@
 #include "bpf/python_known.bpf.h"
 #include "bpf/span.bpf.h"
 #include "unwinders/python_await.bpf.h"
+#include "unwinders/python_worker.bpf.h"
 #include "unwinders/python_running.bpf.h"
 #include "unwinders/python_span.bpf.h"
 #include "unwinders/python_task.bpf.h"
@@ -48,6 +49,7 @@ UNWIND_GLOBAL __u64 python_frames(__u64 first)
 		if (p->process.loop_code == p->frames[at].addr && !p->record.loop_time)
 			p->record.loop_time =
 				python_read_float(&p->process, p->walk.at + p->process.loop_time);
+		python_worker_see(p, p->frames[at].addr);
 		python_show(p, &p->frames[at]);
 	}
 	return (first + PYTHON_FRAMES_PER_CALL) << 32;
@@ -162,16 +164,20 @@ static __always_inline void python_send_task(struct scratch *s, struct python_sc
 {
 	struct wire_python_task *t = &p->task;
 
+	t->task = p->tasks.task;
 	t->addr = python_tasks_name(&p->tasks, &p->process);
 	t->len = t->addr ? python_copy(t->name, t->addr, sizeof(t->name)) : 0;
 	if (!t->len)
+		return;
+	/* Its loop's thread may have gone on meanwhile. */
+	if (p->is_worker && (python_worker_task() != t->task ||
+			     python_tasks_name(&p->tasks, &p->process) != t->addr))
 		return;
 	t->h.type = WIRE_PYTHON_TASK;
 	t->h.flags = 0;
 	t->h.len = sizeof(*t);
 	t->sample_id = s->sample.id;
 	t->root = p->tasks.root;
-	t->task = p->tasks.task;
 	t->coro = p->tasks.coro;
 	if (!asks ||
 	    read_user(t->task + p->process.task_callbacks, t->callbacks, sizeof(t->callbacks)))
@@ -218,6 +224,22 @@ UNWIND_GLOBAL int python_send_span(__u64 tstate)
 	return span_send(&p->span, len, p->code.sample_id, &ids);
 }
 
+/* A thread that executes no task may do what one waits for. */
+UNWIND_GLOBAL int python_tasks_served(void)
+{
+	struct python_scratch *p = python_scratch_get();
+
+	if (!p)
+		return 0;
+	p->tasks.task = python_worker_task();
+	p->is_worker = p->tasks.task != 0;
+	if (!p->is_worker)
+		return 0;
+	p->tasks.coro = python_read_pointer(p->tasks.task + p->process.task_coro);
+	p->tasks.root = WIRE_TASK_ELSEWHERE;
+	return 0;
+}
+
 /* Each time user space says something new of a process its image has another generation. */
 static __always_inline bool python_look_up(const struct scratch *s, struct python_scratch *p,
 					   __u64 vdso)
@@ -256,6 +278,7 @@ static __always_inline void python_stack(struct scratch *s, __u64 vdso)
 		return;
 	python_begin_epoch(&p->reads, &p->process, p->walk.inner, pid, s->u.generation);
 	p->tasks.n = p->tasks.task = 0;
+	p->work = p->is_worker = 0;
 	if (p->process.has_tasks)
 		python_tasks_find(p->walk.tstate);
 	for (int i = 0; i < MAX_PYTHON_FRAMES / PYTHON_FRAMES_PER_CALL + 1 && !end; i++) {
@@ -277,6 +300,8 @@ static __always_inline void python_stack(struct scratch *s, __u64 vdso)
 		python_tasks_elsewhere();
 	if (p->process.object_head && !p->record.loop_time)
 		python_uv_turn(s->sample.tid, s->is_polling);
+	if (!p->tasks.task && p->work && p->process.has_tasks)
+		python_tasks_served();
 	if (asks_who_waits && p->tasks.task && p->tasks.root != WIRE_TASK_ELSEWHERE)
 		n_all = python_await_all(p->tasks.task, n);
 	if (p->tasks.task)

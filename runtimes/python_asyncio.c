@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "runtimes/python_asyncio.h"
 
+#include "runtimes/python_code_names.h"
 #include "runtimes/python_dict.h"
 
 static bool know(struct python_asyncio *a, const struct python_layout *l)
@@ -15,6 +16,11 @@ static bool has_dict(const struct python_layout *l)
 	return l->version >= PYTHON_FIRST(3, 7) && l->version < PYTHON_FIRST(3, 14);
 }
 
+static bool has_tasks(const struct python_asyncio *a)
+{
+	return a->is_in_thread || a->current_tasks;
+}
+
 void python_asyncio_learn(struct python_asyncio *a, const struct python_layout *l,
 			  const void *section, size_t len)
 {
@@ -25,53 +31,24 @@ void python_asyncio_learn(struct python_asyncio *a, const struct python_layout *
 bool python_asyncio_is_due(const struct python_asyncio *a, const struct python_layout *l,
 			   uint64_t now_ns)
 {
-	return has_dict(l) && python_look_is_due(&a->look, now_ns);
+	return (has_dict(l) && python_look_is_due(&a->look, now_ns)) ||
+	       (has_tasks(a) && python_pools_is_due(&a->pools, l, now_ns));
 }
 
-/* Where 3.11 to 3.13 have these, in builds with a GIL. */
-#define FUNCTION_CODE 48
-#define CODE_NAMES 32
-#define MAX_NAMES 64
-
-/* Among the names that a function's code uses, the str that equals this; 0: there is none. */
-static uint64_t name_used(struct python_heap *h, uint64_t function, const char *name)
-{
-	uint64_t code = python_kind(h, function) == PYTHON_FUNCTION
-				? python_word(h, function + FUNCTION_CODE)
-				: 0;
-	uint64_t names =
-		python_kind(h, code) == PYTHON_CODE ? python_word(h, code + CODE_NAMES) : 0;
-	size_t n = python_items(h, names, python_kind(h, names));
-
-	for (size_t i = 0; i < n && i < MAX_NAMES; i++) {
-		uint64_t str = python_item(h, names, PYTHON_TUPLE, i);
-
-		if (python_str_is(h, str, name))
-			return str;
-	}
-	return 0;
-}
-
-/* The name of the attribute in which groups have their task. Names in code are interned, so it is
-   the very str that the attributes of a group have. Free-threaded builds have them where the kernel
-   half does not know. */
+/* The name of the attribute in which groups have their task. Free-threaded builds have attributes
+   where the kernel half does not know. */
 static void search_parent_key(struct python_asyncio *a, struct python_heap *h, uint64_t modules,
 			      bool *is_half)
 {
 	const struct python_layout *l = h->layout;
-	uint64_t module, group;
+	uint64_t code;
 
 	if (a->parent_key || l->is_free_threaded || l->version < PYTHON_FIRST(3, 11))
 		return;
-	module = python_module_dict(h, modules, "asyncio.taskgroups");
-	group = module ? python_dict_get(h, module, "TaskGroup") : 0;
-	if (group)
-		a->parent_key =
-			name_used(h,
-				  python_dict_get(h, python_field(h, group, PYTHON_TYPE_DICT),
-						  "_on_task_done"),
-				  "_parent_task");
-	*is_half |= module && !a->parent_key;
+	code = python_method_code(h, modules, "asyncio.taskgroups", "TaskGroup", "_on_task_done");
+	if (code)
+		a->parent_key = python_code_name(h, code, "_parent_task");
+	*is_half |= code && !a->parent_key;
 }
 
 /* The dict that the C half uses, of the module itself: asyncio.tasks has another one until it has
@@ -95,19 +72,24 @@ bool python_asyncio_look(struct python_asyncio *a, struct python_part *part, str
 			 const struct python_layout *l, uint64_t runtime, uint64_t now_ns)
 {
 	uint64_t tasks = a->current_tasks, parent_key = a->parent_key;
+	bool is_new = false;
 
 	if (!know(a, l))
 		return false;
-	python_look(&a->look, part, m, l, runtime, now_ns, search, a);
-	return a->current_tasks != tasks || a->parent_key != parent_key;
+	if (has_dict(l))
+		python_look(&a->look, part, m, l, runtime, now_ns, search, a);
+	if (has_tasks(a) && python_pools_is_due(&a->pools, l, now_ns))
+		is_new = python_pools_look(&a->pools, part, m, l, runtime, now_ns);
+	return is_new || a->current_tasks != tasks || a->parent_key != parent_key;
 }
 
 void python_asyncio_set(const struct python_asyncio *a, struct python_process *out)
 {
 	const struct python_heap_layout *at = &a->at;
 
-	if (!a->is_known || !(a->is_in_thread || a->current_tasks))
+	if (!a->is_known || !has_tasks(a))
 		return;
+	out->workers = a->pools.at;
 	out->has_tasks = 1;
 	out->current_tasks = a->current_tasks;
 	out->tstate_task = a->is_in_thread ? at->thread.running_task : 0;

@@ -17,6 +17,7 @@
 #include "runtimes/python_layout.h"
 #include "runtimes/python_look.h"
 #include "runtimes/python_share.h"
+#include "runtimes/python_workers.h"
 #include "unwinders/python_walk.h"
 
 struct mem;
@@ -31,17 +32,18 @@ struct python_asyncio {
 	uint64_t parent_key;
 	bool is_parent_key_new; /* the kernel half has not heard of it */
 	struct python_look look;
+	struct python_pools pools;
 };
 
 /* From 3.14 on, with the section .AsyncioDebug of a file that is mapped. */
 void python_asyncio_learn(struct python_asyncio *a, const struct python_layout *l,
 			  const void *section, size_t len);
-/* To 3.13: whether asyncio was imported meanwhile; looks only when modules came or went, and a
-   small share of the time and of the process's steps. runtime: address of _PyRuntime. True:
-   something else is known now. */
+/* To 3.13: whether asyncio was imported meanwhile; then of pools of threads; looks only when
+   modules came or went, and a small share of the time and of the process's steps. runtime: address
+   of _PyRuntime. True: something else is known now. */
 bool python_asyncio_look(struct python_asyncio *a, struct python_part *part, struct mem *m,
 			 const struct python_layout *l, uint64_t runtime, uint64_t now_ns);
-/* Is it time to? Later versions say it by themselves. */
+/* Is it time to? Later versions say by themselves whether there is asyncio. */
 bool python_asyncio_is_due(const struct python_asyncio *a, const struct python_layout *l,
 			   uint64_t now_ns);
 void python_asyncio_set(const struct python_asyncio *a, struct python_process *out);

@@ -5,9 +5,9 @@
 #include <string.h>
 #include <sys/stat.h>
 
-#include "runtimes/python_dict.h"
+#include "runtimes/python_code_names.h"
+#include "runtimes/python_heap.h"
 
-#define MAX_VARIABLES 64
 #define CACHE_BYTES (64u << 10)
 
 static bool ends_in(const char *s, size_t len, const char *end)
@@ -23,28 +23,6 @@ bool python_loop_is_turn(const struct python_code *code)
 	       ends_in(code->file, code->file_len, "/asyncio/base_events.py");
 }
 
-/* The tuple with the names of a code object's variables: it is as far from the file's name in all
-   versions to 3.10, and in all from 3.11 on. */
-static uint64_t variables_of(struct python_heap *h, uint64_t code)
-{
-	uint64_t back = h->layout->version < PYTHON_FIRST(3, 11) ? 32 : 16;
-	uint64_t names = python_word(h, code + h->layout->code.filename - back);
-
-	return python_kind(h, names) == PYTHON_TUPLE ? names : 0;
-}
-
-/* MAX_VARIABLES: it has none of that name. */
-static uint32_t variable_of(struct python_heap *h, uint64_t code, const char *name)
-{
-	uint64_t names = variables_of(h, code);
-	size_t n = names ? python_items(h, names, PYTHON_TUPLE) : 0;
-
-	for (uint32_t i = 0; i < n && i < MAX_VARIABLES; i++)
-		if (python_str_is(h, python_item(h, names, PYTHON_TUPLE, i), name))
-			return i;
-	return MAX_VARIABLES;
-}
-
 void python_loop_learn(struct python_loop *loop, struct python_part *part, struct mem *m,
 		       const struct python_layout *l, uint64_t addr)
 {
@@ -55,9 +33,9 @@ void python_loop_learn(struct python_loop *loop, struct python_part *part, struc
 	if (!m || !python_steps_left(part) ||
 	    python_search_begin(&s, part, m, l, CACHE_BYTES, &h) < 0)
 		return;
-	variable = variable_of(&h, addr, "end_time");
+	variable = python_code_variable(&h, addr, "end_time");
 	python_search_end(&s, part, &h);
-	if (variable == MAX_VARIABLES)
+	if (variable == PYTHON_NO_VARIABLE)
 		return;
 	*loop = (struct python_loop){ .code = addr, .variable = variable, .is_new = true };
 }

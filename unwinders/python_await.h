@@ -27,6 +27,14 @@ struct python_awaits {
 	__u16 stack_depth, stack_values, stack_pointer;
 };
 
+/* What threads of pools run, and where their frames have it. Zeros: not known. */
+struct python_workers {
+	__u64 item_code;		 /* of concurrent.futures' thread._WorkItem.run */
+	__u64 future_key, callbacks_key; /* the strs "future" and "_done_callbacks" */
+	__u64 future_code;		 /* of anyio's WorkerThread.run */
+	__u32 item_place, future_place;	 /* in their frames */
+};
+
 /* Bounds of one search; what is beyond is left to user space. */
 #define PYTHON_AWAIT_TASKS 16	 /* that wait for one another */
 #define PYTHON_AWAIT_FRAMES 32	 /* of one of them */

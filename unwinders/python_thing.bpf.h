@@ -58,6 +58,11 @@ static const struct python_thing_name {
 static const struct python_thing_name python_object_name =
 	PYTHON_THING("object", PYTHON_THING_OTHER);
 
+/* What names no callback of asyncio's. */
+#define PYTHON_CALLBACK_OTHER 255
+/* That of a future of concurrent.futures, which hands on to asyncio's. */
+#define PYTHON_CALLBACK_CHAIN 254
+
 /* Of the last 32 characters of a name those that count, when so many do. */
 #define PYTHON_TAIL_MASK(len, word)           \
 	(32 - (len) >= 8 * (word) + 8 ? 0     \
@@ -85,6 +90,7 @@ static const struct python_callback_name {
 	PYTHON_CALLBACK("         TaskGroup._on_task_done", 23, WIRE_AWAIT_TASK_GROUP),
 	PYTHON_CALLBACK("kGroup._spawn.<locals>.task_done", 32, WIRE_AWAIT_UNKNOWN), /* anyio's */
 	PYTHON_CALLBACK("                   Task.__wakeup", 13, WIRE_AWAIT_UNKNOWN), /* not C's */
+	PYTHON_CALLBACK("_future.<locals>._call_set_state", 32, PYTHON_CALLBACK_CHAIN),
 };
 
 /* What the method is called that wakes a task up, where it is a builtin. */
@@ -94,8 +100,6 @@ static const struct python_thing_name python_wakeup_names[] = {
 };
 
 #define PYTHON_N_OF(array) (sizeof(array) / sizeof(*(array)))
-/* What names no callback of asyncio's. */
-#define PYTHON_CALLBACK_OTHER 255
 
 static __always_inline __u64 python_await_word(const struct python_process *p, __u64 object,
 					       __u64 at)

@@ -103,6 +103,7 @@ struct python_process {
 	__u8 has_gil;  /* a thread that is attached holds it */
 	struct python_spans spans;
 	struct python_awaits awaits;
+	struct python_workers workers;
 	__u64 loop_code;   /* of the method that is a turn of asyncio's loop; 0: nobody asks */
 	__u64 loop_time;   /* in its frames: a float, when the loop came back from its selector */
 	__u64 object_head; /* bytes before the first field of an object; 0: nobody asks for loops */

@@ -11,6 +11,7 @@ Prints "ok TEXT: what was found" or "not ok ..." for each, behind lines with # t
     times     async_program.py: seconds by state and place; KIND: uvloop
     churn     tasks_program.py: tasks that never stay where they are
     cpu       async_cpu_program.py: the stacks of --async, and the names of tasks; KIND: brief
+    pool      async_pool_program.py: names of tasks on the samples of threads that work for them; KIND: anyio, uvloop
     forked    forked_program.py: what children have of their parent's tasks; KIND: uvloop
     many      10,000 tasks: one sample, and what a sweep costs"""
 import bisect
@@ -281,6 +282,32 @@ def check_cpu(weft, subjects):
                 n["named"], n_spins, n["right"], n["unknown"], n["wrong"]))
 
 
+POOLED = ("held", "released", "gathered", "wrapped", "shielded", "copied", "lent", "left", "nobody")
+
+
+def check_pool(weft, subjects):
+    """On a busy machine a function may run before the task that hands it out comes to wait for it."""
+    with programs("async_pool_program.py", subjects) as running:
+        for program in running:
+            program.line()
+        profile, _ = record(weft, running, "-F", "499", begin=lambda: [p.go() for p in running])
+    for program in running:
+        n = collections.Counter()
+        for sample in program.samples(profile):
+            function = next((f.name for f in reversed(sample.frames) if f.name in POOLED), None)
+            name = sample.labels.get("task", "")
+            if function:
+                kind = "wrong" if name not in (function, "") or name == "nobody" else function if function in (
+                    "left", "nobody") else "named" if name else "none"
+                n[kind] += sample.values[0]
+                if kind in ("wrong", "none"):
+                    print("# %s has %r" % (function, name))
+        n_waited = n["named"] + n["none"]
+        say(program, n["named"] > 100 and n["named"] >= 0.97 * n_waited and n["nobody"] > 20 and not n["wrong"],
+            "%d of %d samples have the name of the task that waits, %d a wrong one; %d are of nobody's" % (
+                n["named"], n_waited, n["wrong"], n["nobody"]))
+
+
 def kind_of(sample, legal):
     stack, state = names(sample), sample.labels["state"]
     if stack[0] == LOST:
@@ -309,6 +336,6 @@ def check_churn(weft, subjects):
             "%d stacks right, %d with parents unknown, %d wrong" % (n["right"], n["lost"], n["wrong"]))
 
 
-CHECKS = {"churn": check_churn, "cpu": check_cpu, "stacks": check_stacks, "times": check_times, "many": check_many,
+CHECKS = {"churn": check_churn, "cpu": check_cpu, "pool": check_pool, "stacks": check_stacks, "times": check_times, "many": check_many,
           "forked": check_forked}
 CHECKS[sys.argv[1]](sys.argv[2], sys.argv[3:])

@@ -21,7 +21,7 @@ for minor in $PYTHON_MINORS; do
 	# Groups of this one are for user space, which needs its time.
 	[ "$minor" = 13t ] || briefs+=("CPython 3.$minor, logical stacks of brief tasks|$python|brief")
 done
-pythons=() uvloops=() newest=
+pythons=() uvloops=() anyios=() newest=
 for minor in $PYTHON_FEW; do
 	[ "$minor" != 6 ] || continue
 	python=$(python_of "$minor")
@@ -37,6 +37,8 @@ for minor in $PYTHON_FEW; do
 	else
 		skip "CPython 3.$minor with uvloop" "no uvloop for it"
 	fi
+	folder=$(package_of "$python" "$minor" anyio anyio)
+	[ -z "$folder" ] || anyios+=("CPython 3.$minor, threads of anyio's pool|$python|anyio|$folder")
 done
 programs=("${every[@]/WHAT/logical stacks}" "${uvloops[@]/WHAT/logical stacks}")
 [ -z "$newest" ] || programs+=("tasks without asyncio's C half|$newest|pure")
@@ -51,6 +53,8 @@ programs=("${every[@]/WHAT/logical stacks of CPU samples}")
 check cpu
 programs=("${briefs[@]}")
 check cpu
+programs=("${pythons[@]/WHAT/threads of a pool}" "${uvloops[@]/WHAT/threads of a pool}" "${anyios[@]}")
+check pool
 programs=("${pythons[@]/WHAT/forked children}" "${uvloops[@]/WHAT/forked children}")
 check forked
 programs=()
