@@ -221,7 +221,7 @@ UNWIND_GLOBAL int python_send_span(__u64 tstate)
 				  &ids, &name))
 		return 0;
 	len = sizeof(p->span) + python_copy_span_name(p, &name);
-	return span_send(&p->span, len, p->code.sample_id, &ids);
+	return span_send(p, len, p->code.sample_id, &ids);
 }
 
 /* A thread that executes no task may do what one waits for. */

@@ -19,10 +19,12 @@ static __always_inline __u64 thread_pointer(void)
 	return BPF_CORE_READ(task, thread.fsbase);
 }
 
-/* A record that has its name. 0; 1: the ring was full. */
-static __always_inline int span_send(struct wire_span *span, __u64 len, __u64 sample_id,
+/* len: with its name, which is there. 0; 1: the ring was full. */
+static __always_inline int span_send(struct python_scratch *p, __u64 len, __u64 sample_id,
 				     const struct python_span_ids *ids)
 {
+	struct wire_span *span = &p->span; /* a stack has no room for it */
+
 	span->h.type = WIRE_SPAN;
 	span->h.flags = 0;
 	span->h.len = len;
@@ -38,17 +40,18 @@ static __always_inline void span_of_thread(struct scratch *s, __u64 vdso)
 {
 	__u32 pid = s->sample.pid;
 	const struct unwind_process *proc = bpf_map_lookup_elem(&unwind_processes, &pid);
-	struct wire_span span = { .name_len = 0 };
+	struct python_scratch *p = python_scratch_get();
 	struct python_span_ids ids;
 	int said;
 
-	if (!proc || proc->vdso != vdso)
+	if (!p || !proc || proc->vdso != vdso)
 		return;
 	said = thread_context_read(&proc->context, thread_pointer(), &ids);
 	s->is_span_known = said != THREAD_CONTEXT_NONE;
+	p->span.name_len = 0;
 	if (said == THREAD_CONTEXT_SPAN)
 		s->cpu.counters[SPANS_LOST_RING] +=
-			span_send(&span, sizeof(span), s->sample.id, &ids);
+			span_send(p, sizeof(p->span), s->sample.id, &ids);
 }
 
 #endif
