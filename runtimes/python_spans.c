@@ -88,10 +88,13 @@ static void find_span(struct python_heap *h, uint64_t module, struct python_span
 
 /* The str "_name" that is the name of attributes is the same wherever it is one; of threads there
    always is one that has it. */
-static void find_name(struct python_heap *h, uint64_t threading, struct python_spans *out)
+static void find_name(struct python_heap *h, uint64_t modules, struct python_spans *out)
 {
-	uint64_t thread = python_dict_get(h, threading, "_main_thread"), key = 0;
+	uint64_t threading = python_module_dict(h, modules, "threading"), thread, key = 0;
 
+	if (!threading)
+		return;
+	thread = python_dict_get(h, threading, "_main_thread");
 	python_attribute_with_key(h, thread, "_name", &key);
 	out->name_key = key;
 }
@@ -100,7 +103,7 @@ bool python_spans_find(struct python_heap *h, uint64_t modules, struct python_sp
 		       bool *is_half)
 {
 	uint64_t context = python_module_dict(h, modules, "opentelemetry.context");
-	uint64_t propagation, span, threading;
+	uint64_t propagation, span;
 
 	*out = (struct python_spans){ 0 };
 	if (!context || h->layout->is_free_threaded)
@@ -108,17 +111,16 @@ bool python_spans_find(struct python_heap *h, uint64_t modules, struct python_sp
 	propagation = python_module_dict(h, modules, "opentelemetry.trace.propagation");
 	span = python_module_dict(h, modules, "opentelemetry.trace.span");
 	python_spans_set_layout(h->layout, &h->at, out);
-	threading = python_module_dict(h, modules, "threading");
 	find_var(h, context, out);
 	if (propagation)
 		out->span_key = python_dict_get(h, propagation, "_SPAN_KEY");
 	if (span)
 		find_span(h, span, out);
-	if (threading)
-		find_name(h, threading, out);
 	if (out->var && out->span_key && out->context_key && out->context_type && out->int_type &&
-	    out->thread_context)
+	    out->thread_context) {
+		find_name(h, modules, out);
 		return true;
+	}
 	*out = (struct python_spans){ 0 };
 	*is_half = true;
 	return false;

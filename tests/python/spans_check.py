@@ -21,7 +21,7 @@ import spans_names
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 PROGRAM = os.path.join(HERE, "spans_program.py")
-SECONDS = {"sdk": "3.6", "api": "0.8", "late": "0.8", "asleep": "0"}  # of CPU
+SECONDS = {"sdk": "4.5", "api": "0.8", "late": "0.8", "asleep": "0"}  # of CPU
 IN_SPAN = re.compile(r"(\w+)_in_(?:none|([0-9a-f]{32})_([0-9a-f]{16})_(\w+))$")
 GOAL = 0.995
 WHO = {"threads%d" % n: "two threads, %d context variables" % n for n in (0, 5, 41, 500)}

@@ -92,7 +92,7 @@ class Current:
         if self.kind == "old":
             self.span.update_name(spans_names.name_of("new", self.ids[1]))
             self.kind = "new"
-        elif self.kind == "ended":
+        elif self.kind == "ended" and self.span.is_recording():
             self.span.end()
 
 
@@ -110,7 +110,7 @@ def make_spans():
     @contextlib.contextmanager
     def span(kind=None):
         kind = kind or spans_names.BEGUN[ids.n % len(spans_names.BEGUN)]
-        with tracer.start_as_current_span("not yet") as current:
+        with tracer.start_as_current_span("not yet", end_on_exit=kind != "ended") as current:
             if kind != "renamed":
                 current.update_name(spans_names.name_of(kind, current.get_span_context().span_id))
             yield Current(current, kind)
