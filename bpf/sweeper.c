@@ -38,7 +38,7 @@ struct sweeper {
 	const struct targets *targets;
 	struct sweep *sweep;
 	uint64_t period_ns, pause_ns; /* pause_ns: the mean that is kept now */
-	uint64_t usual_ns;	      /* of CPU a round */
+	uint64_t usual_ns, before_ns; /* of CPU a round; of the one before */
 	uint64_t last_ns, next_ns, listed_ns;
 	uint64_t random;
 	uint64_t n_rounds, n_slowed;
@@ -236,20 +236,28 @@ static void sweep_target(struct sweeper *s, struct swept *w, uint64_t end_ns)
 		w->generation = proc->generation;
 }
 
-uint64_t sweeper_usual_cost(uint64_t usual_ns, uint64_t cost_ns, uint64_t n_rounds)
+uint64_t sweeper_usual_cost(uint64_t usual_ns, uint64_t before_ns, uint64_t cost_ns,
+			    uint64_t n_rounds)
 {
 	uint64_t n = n_rounds < SETTLING ? n_rounds : SETTLING;
+	uint64_t least_ns = before_ns < cost_ns ? before_ns : cost_ns;
 
-	/* The first round learns what later ones know. */
-	if (n_rounds <= 2 || cost_ns / SUDDEN > usual_ns)
+	if (n_rounds == 1)
+		return 0;
+	if (n_rounds == 2)
 		return cost_ns;
+	if (least_ns / SUDDEN > usual_ns)
+		return least_ns;
+	if (cost_ns / SUDDEN > usual_ns)
+		cost_ns = usual_ns * SUDDEN;
 	return usual_ns - usual_ns / n + cost_ns / n;
 }
 
 /* So that the share is kept. */
 static void choose_pause(struct sweeper *s, uint64_t cost_ns)
 {
-	s->usual_ns = sweeper_usual_cost(s->usual_ns, cost_ns, s->n_rounds);
+	s->usual_ns = sweeper_usual_cost(s->usual_ns, s->before_ns, cost_ns, s->n_rounds);
+	s->before_ns = cost_ns;
 	s->pause_ns = s->period_ns;
 	if (s->pause_ns / SWEEP_SHARE < s->usual_ns) {
 		s->pause_ns = s->usual_ns * SWEEP_SHARE;

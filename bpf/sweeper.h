@@ -45,10 +45,14 @@ int sweeper_wait_ms(const struct sweeper *s, int max_ms);
 void sweeper_run(struct sweeper *s, bool is_last);
 /* Adds what was counted. */
 void sweeper_count(const struct sweeper *s, uint64_t counters[N_COUNTERS]);
-/* What a round usually costs, after the n_rounds-th that cost so much. A pause must not follow the
-   last round alone: a look at a busy program costs more, and the look after the longer pause would
-   meet a program that moves at some rhythm at a place that is no accident. */
-uint64_t sweeper_usual_cost(uint64_t usual_ns, uint64_t cost_ns, uint64_t n_rounds);
+/* What a round usually costs, after the n_rounds-th that cost so much and the one before it. A
+   pause must not follow the last round alone: a look at a busy program costs more, and the look
+   after the longer pause would meet a program that moves at some rhythm at a place that is no
+   accident. And one round that is dear, as the first is, which learns what later ones know, must
+   not make one long pause, all of which would be put where the next look finds the tasks. What two
+   rounds in a row say, many more tasks, counts at once. */
+uint64_t sweeper_usual_cost(uint64_t usual_ns, uint64_t before_ns, uint64_t cost_ns,
+			    uint64_t n_rounds);
 /* Was the mean pause so much longer than was asked for that it is worth saying? */
 bool sweeper_is_slow(uint64_t mean_ns, uint64_t period_ns);
 /* Says what the reader of the profile must know. */

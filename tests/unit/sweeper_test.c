@@ -73,16 +73,17 @@ static void pauses_that_are_hardly_longer_are_not_worth_a_word(void **state)
 static void looks_that_cost_more_at_a_busy_place_do_not_come_back_to_it(void **state)
 {
 	const uint64_t ms = 1000000, begin = 1000 * ms;
-	uint64_t now = begin, usual = 0, busy = 0;
+	uint64_t now = begin, usual = 0, busy = 0, before = 0;
 
 	(void)state;
 	srand(1);
 	for (uint64_t i = 1; i < 100000; i++) {
 		bool is_busy = now % (150 * ms) < 30 * ms;
-		uint64_t pause, wait;
+		uint64_t cost = is_busy ? 7 * ms : 4 * ms, pause, wait;
 
-		usual = sweeper_usual_cost(usual, is_busy ? 7 * ms : 4 * ms, i);
-		pause = usual * SWEEP_SHARE;
+		usual = sweeper_usual_cost(usual, before, cost, i);
+		before = cost;
+		pause = usual * SWEEP_SHARE + 1;
 		wait = pause / 2 + (uint64_t)rand() % pause;
 		now += wait;
 		busy += now % (150 * ms) < 30 * ms ? wait : 0;
@@ -95,11 +96,20 @@ static void a_program_with_far_more_tasks_is_looked_at_less_at_once(void **state
 	const uint64_t ms = 1000000;
 
 	(void)state;
-	assert_int_equal(sweeper_usual_cost(0, 5 * ms, 1), 5 * ms);
-	assert_int_equal(sweeper_usual_cost(2 * ms, 80 * ms, 100), 80 * ms);
-	assert_in_range(sweeper_usual_cost(2 * ms, 4 * ms, 100), 2 * ms, 3 * ms);
-	assert_int_equal(sweeper_usual_cost(30 * ms, 3 * ms, 2), 3 * ms);
-	assert_in_range(sweeper_usual_cost(80 * ms, 2 * ms, 100), 70 * ms, 80 * ms);
+	assert_int_equal(sweeper_usual_cost(2 * ms, 70 * ms, 80 * ms, 100), 70 * ms);
+	assert_in_range(sweeper_usual_cost(2 * ms, 2 * ms, 4 * ms, 100), 2 * ms, 3 * ms);
+	assert_in_range(sweeper_usual_cost(80 * ms, 80 * ms, 2 * ms, 100), 70 * ms, 80 * ms);
+}
+
+static void one_dear_look_makes_no_long_pause(void **state)
+{
+	const uint64_t ms = 1000000;
+
+	(void)state;
+	assert_int_equal(sweeper_usual_cost(0, 0, 30 * ms, 1), 0);
+	assert_int_equal(sweeper_usual_cost(0, 30 * ms, 3 * ms, 2), 3 * ms);
+	assert_in_range(sweeper_usual_cost(2 * ms, 2 * ms, 80 * ms, 100), 2 * ms, 3 * ms);
+	assert_in_range(sweeper_usual_cost(2 * ms, 80 * ms, 2 * ms, 100), 2 * ms, 2 * ms);
 }
 
 int main(void)
@@ -108,6 +118,7 @@ int main(void)
 		cmocka_unit_test(pauses_that_are_hardly_longer_are_not_worth_a_word),
 		cmocka_unit_test(looks_that_cost_more_at_a_busy_place_do_not_come_back_to_it),
 		cmocka_unit_test(a_program_with_far_more_tasks_is_looked_at_less_at_once),
+		cmocka_unit_test(one_dear_look_makes_no_long_pause),
 		PROCESS_TEST(a_process_without_tasks_takes_next_to_nothing),
 		cmocka_unit_test(what_is_remembered_of_a_program_counts),
 	};
