@@ -11,10 +11,10 @@ import tempfile
 import weft
 import jfr_peers as peers
 
-ROUNDS = 3 if weft.QUICK else 7
+ROUNDS = 3 if weft.QUICK else 31
 PASSES = "10"
 PRINT_ROUNDS = 1 if weft.QUICK else 3
-LARGE_ROUNDS = 3 if weft.QUICK else 5
+LARGE_ROUNDS = 3 if weft.QUICK else 11
 GOAL_BYTES = 376_498_520	# of the file that the goal's seconds are for
 # What a profile is made of; the rest of a recording is passed over.
 PROFILE_TYPES = ("jdk.ExecutionSample", "jdk.CPUTimeSample", "jdk.ObjectAllocationSample", "jdk.JavaMonitorEnter", "jdk.ThreadPark")
