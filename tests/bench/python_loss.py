@@ -7,6 +7,7 @@ frames, and a web service under load. weft, then py-spy and austin where there a
 import contextlib
 import os
 import subprocess
+import sys
 import tempfile
 import time
 
@@ -18,6 +19,7 @@ import weft
 PROGRAMS = os.path.join(os.path.dirname(os.path.abspath(__file__)), "programs")
 N_SWITCHED, N_PEER_PAIRS = (6, 2) if weft.QUICK else (100, 5)
 RATE = 199
+FAST = 10 * RATE	# at which a tick's own price shows
 FOREVER = "100000"
 PEERS = {
     "py_spy": ("py-spy", lambda tool, pid, out: [tool, "record", "-r", str(RATE), "-d", FOREVER, "-f", "raw", "-o", out, "-p", str(pid)]),
@@ -104,12 +106,23 @@ def peer(name, word, target, out):
         weft.note(str(failed).replace("\n", " "))
 
 
+def tick_prices(name, target, out):
+    """What a tick takes from the target in all, and what of it is the kernel's clock without anybody's program."""
+    commands = {"": [weft.WEFT, "record", "-q", "-F", str(FAST), "-o", out, "-p", str(target.pid)],
+                "_bare": [sys.executable, os.path.join(PROGRAMS, "ticks.py"), str(FAST)]}
+    for kind, command in commands.items():
+        lost, limit = pairs.loss(pairs.run_switched(target, command, N_SWITCHED // 2, 1), lambda window: window.cpu_rate)
+        for end, percent in (("", lost), ("_from", lost - limit), ("_to", lost + limit)):
+            weft.figure("%s%s_tick%s" % (name, kind, end), percent / 100 / FAST * 1e6, "us")
+
+
 def measure(word, python):
     with TARGETS[word](python) as target, tempfile.TemporaryDirectory(prefix="weft-bench.") as folder:
         out = os.path.join(folder, "out.pb.gz")
         kernel_loss("python_" + word, target)
         command = [weft.WEFT, "record", "-q", "-F", str(RATE), "-o", out, "-p", str(target.pid)]
         pairs.say("python_" + word, pairs.run_switched(target, command, N_SWITCHED, 1))
+        tick_prices("python_" + word, target, out)
         for name in PEERS:
             peer(name, word, target, out)
 
