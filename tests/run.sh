@@ -80,7 +80,7 @@ take() {
 only_computes() {
 	case $1 in
 	*/tests/unit/* | tests/lint.sh | tests/cli/jfr_* | tests/python/lines_test.sh |\
-	tests/python/layout_test.sh | tests/python/state_test.sh)
+	tests/python/layout_test.sh | tests/python/state_test.sh | tests/live/stack_depth_test.py)
 		return 0 ;;
 	esac
 	return 1
