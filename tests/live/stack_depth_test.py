@@ -106,7 +106,7 @@ def main():
         is_good = most <= MOST and n_frames <= MOST_FRAMES
         failed += not is_good
         print(f"{'' if is_good else 'not '}ok {i} - {kernel_half.functions[place][0]} {most} of {MOST} bytes of stack, "
-              f"{n_frames} of {MOST_FRAMES} functions in a row: {', '.join(chain)}")
+              f"{n_frames} of {MOST_FRAMES} functions in a row; most bytes: {', '.join(chain)}")
     print(f"1..{len(kernel_half.programs)}")
     return failed > 0 or not kernel_half.programs
 
