@@ -13,6 +13,7 @@
 #include "jfr/wire.h"
 
 #define FIRST_SLOTS 64	     /* of a pool's hash; a power of two */
+#define SLOTS_OF_LINE 16     /* that are near each other */
 #define MAX_POOLS 1024	     /* types that have constants; JDK 25 has 30 */
 #define N_POOL_SLOTS 2048    /* of the hash of pools; a power of two above MAX_POOLS */
 #define MIN_CONSTANT_LEN 1   /* a key; a type without fields has no value */
@@ -139,12 +140,14 @@ struct pool_memo *pool_memo(struct pool *pool)
 }
 
 /* Most keys are numbers that were given out one after the other, and what is written together has
-   keys that are near each other: they stay that. HotSpot's methods count anew for each class. */
+   keys that are near each other. As many as have their slots in one cache line stay together, and
+   these lines lie anywhere: longer runs would lie upon each other, and whoever looks for a key in
+   one of them would pass all of the other. */
 static size_t slot_of(const struct pool *p, int64_t key)
 {
-	uint64_t family = (uint64_t)key >> 16;
+	uint64_t line = (uint64_t)key / SLOTS_OF_LINE * UINT64_C(0x9e3779b97f4a7c15);
 	size_t mask = p->n_slots - 1;
-	size_t i = (size_t)((uint64_t)key + family * UINT64_C(0x9e3779b97f4a7c15)) & mask;
+	size_t i = (size_t)(line >> 28 ^ (uint64_t)key % SLOTS_OF_LINE) & mask;
 
 	while (p->slots[i] && p->constants[p->slots[i] - 1].key != key)
 		i = (i + 1) & mask;
