@@ -48,7 +48,7 @@ static void search_parent_key(struct python_asyncio *a, struct python_heap *h, u
 	code = python_method_code(h, modules, "asyncio.taskgroups", "TaskGroup", "_on_task_done");
 	if (code)
 		a->parent_key = python_code_name(h, code, "_parent_task");
-	*is_half |= code && !a->parent_key;
+	*is_half |= !a->parent_key && python_module_dict(h, modules, "asyncio.taskgroups");
 }
 
 /* The dict that the C half uses, of the module itself: asyncio.tasks has another one until it has

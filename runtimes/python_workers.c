@@ -4,6 +4,10 @@
 #include <string.h>
 
 #include "runtimes/python_code_names.h"
+#include "runtimes/python_dict.h"
+
+#define ITEMS "concurrent.futures.thread"
+#define ANYIO "anyio._backends._asyncio"
 
 /* Where in a frame of this code a variable is. */
 static uint32_t place_of(struct python_heap *h, uint64_t code, const char *name)
@@ -20,8 +24,7 @@ static void search_items(struct python_heap *h, uint64_t modules, struct python_
 	uint64_t add = python_method_code(h, modules, "concurrent.futures._base", "Future",
 					  "add_done_callback");
 
-	out->item_code =
-		python_method_code(h, modules, "concurrent.futures.thread", "_WorkItem", "run");
+	out->item_code = python_method_code(h, modules, ITEMS, "_WorkItem", "run");
 	out->item_place = place_of(h, out->item_code, "self");
 	out->future_key = out->item_code ? python_code_name(h, out->item_code, "future") : 0;
 	out->callbacks_key = add ? python_code_name(h, add, "_done_callbacks") : 0;
@@ -34,14 +37,15 @@ static bool search(void *ctx, struct python_heap *h, uint64_t modules, bool *is_
 	struct python_pools *pools = ctx;
 	struct python_workers found = { 0 };
 
-	(void)is_half;
 	search_items(h, modules, &found);
 	/* anyio's threads have asyncio's future itself. */
-	found.future_code =
-		python_method_code(h, modules, "anyio._backends._asyncio", "WorkerThread", "run");
+	found.future_code = python_method_code(h, modules, ANYIO, "WorkerThread", "run");
 	found.future_place = place_of(h, found.future_code, "future");
 	if (!found.future_place)
 		found.future_code = 0;
+	/* A module is there before what is in it. */
+	*is_half |= !found.item_code && python_module_dict(h, modules, ITEMS);
+	*is_half |= !found.future_code && python_module_dict(h, modules, ANYIO);
 	if (h->n_left)
 		pools->at = found;
 	return h->n_left && !found.item_code && !found.future_code;

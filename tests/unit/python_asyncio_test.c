@@ -309,8 +309,9 @@ static void the_main_interpreter_is_asked_first(void **state)
 	assert_int_equal(a.current_tasks, theirs);
 }
 
-/* asyncio.taskgroups with its class; the str under which groups have their task. */
-static uint64_t import_groups(struct world *w)
+/* asyncio.taskgroups with its class; the str under which groups have their task. *module: where it
+   has its variables. */
+static uint64_t import_groups(struct world *w, uint64_t *module)
 {
 	uint64_t key = world_str(w, "_parent_task"), function = world_object(w, "function", 64);
 	uint64_t code = world_code(w, "_on_task_done"), class = world_object(w, "type", 272);
@@ -327,6 +328,7 @@ static uint64_t import_groups(struct world *w)
 	world_field(w, modules[1], PYTHON_MODULE_DICT,
 		    world_dict(w, world_str(w, "TaskGroup"), class));
 	world_word(w, w->interp + w->l.interp.modules, world_table(w, 2, keys, modules));
+	*module = modules[1];
 	return key;
 }
 
@@ -337,14 +339,34 @@ static void where_groups_have_their_task_is_known_before_there_is_one(void **sta
 	(void)state;
 	for (size_t i = 0; i < sizeof(minors) / sizeof(*minors); i++) {
 		struct python_asyncio a = { 0 };
-		uint64_t key;
+		uint64_t key, module;
 
 		make_thread(&world, minors[i]);
-		key = import_groups(&world);
+		key = import_groups(&world, &module);
 		assert_true(python_asyncio_look(&a, fresh_part(), &world.m, &world.l, WORLD_ADDR,
 						SECOND));
 		assert_int_equal(a.parent_key, minors[i] == WORLD_13T ? 0 : key);
 	}
+}
+
+/* No module comes any more when the class has. */
+static void groups_that_come_after_their_module_are_looked_for_again(void **state)
+{
+	struct python_asyncio a = { 0 };
+	uint64_t key, module, variables;
+
+	(void)state;
+	make_thread(&world, 12);
+	key = import_groups(&world, &module);
+	variables = python_read_pointer(module + PYTHON_MODULE_DICT);
+	world_word(&world, module + PYTHON_MODULE_DICT, world_dict(&world, 0, 0));
+	python_asyncio_look(&a, fresh_part(), &world.m, &world.l, WORLD_ADDR, SECOND);
+	assert_true(a.current_tasks);
+	assert_int_equal(a.parent_key, 0);
+	world_word(&world, module + PYTHON_MODULE_DICT, variables);
+	assert_true(
+		python_asyncio_look(&a, fresh_part(), &world.m, &world.l, WORLD_ADDR, 9 * SECOND));
+	assert_int_equal(a.parent_key, key);
 }
 
 /* Bits of everything that a look at the task goes through. */
@@ -403,6 +425,7 @@ int main(void)
 		cmocka_unit_test(asyncio_is_found_when_it_is_imported),
 		cmocka_unit_test(the_main_interpreter_is_asked_first),
 		cmocka_unit_test(where_groups_have_their_task_is_known_before_there_is_one),
+		cmocka_unit_test(groups_that_come_after_their_module_are_looked_for_again),
 		cmocka_unit_test(a_lie_in_memory_is_no_task),
 		cmocka_unit_test(a_dict_that_claims_much_is_read_in_bounds),
 	};
