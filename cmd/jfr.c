@@ -317,7 +317,7 @@ static void say_missing(const struct jfr_run *run)
 	const char *list = run->opt->events;
 	char word[128], safe[128];
 
-	if (run->opt->thread && !run->interpreter.has_thread)
+	if (run->opt->thread && !run->interpreter.has_thread && !run->opt->check)
 		log_error("jfr: no events of a thread %s there",
 			  text_safe(run->opt->thread, safe, sizeof(safe)));
 	else if (run->opt->output && run->profile && !profile_n_samples(run->profile))

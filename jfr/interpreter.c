@@ -169,16 +169,18 @@ static void take_own(struct interpreter *in, const struct binding *b, const stru
 	}
 }
 
+/* Whether there is such a thread is also asked of moments at other times, until one is its. */
 static bool is_in_range(struct interpreter *in, struct moment *m)
 {
-	if ((in->from_ns && m->time_ns < in->from_ns) || (in->to_ns && m->time_ns >= in->to_ns))
-		return false;
-	if (!in->thread)
-		return true;
+	bool is_in_time = (!in->from_ns || m->time_ns >= in->from_ns) &&
+			  (!in->to_ns || m->time_ns < in->to_ns);
+
+	if (!in->thread || (!is_in_time && in->has_thread))
+		return is_in_time;
 	if (!moment_is_of_thread(m, in->thread))
 		return false;
 	in->has_thread = true;
-	return true;
+	return is_in_time;
 }
 
 /* The tag of a span that has no ids. Spans of one tag are one: no sample is told apart by them. */

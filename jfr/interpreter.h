@@ -55,7 +55,7 @@ struct interpreter {
 	int64_t from_ns,
 		to_ns; /* moments that begin before and from here on are left out; 0, 0: none */
 	const char *thread; /* only moments of threads with this name or id; NULL: all */
-	bool has_thread;    /* there were some */
+	bool has_thread;    /* there were some, at any time */
 	bool is_mute;	    /* events are read for what they tell about later ones; no sink hears */
 	bool is_ordered;    /* moments of a chunk come in the order of their time */
 	/* Asked before the sinks hear of a moment, whose span was looked for: true if they hear of

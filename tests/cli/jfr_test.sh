@@ -132,6 +132,12 @@ claim "and says of which there are none" $?
 run jfr --thread nosuch "$small"
 [ $status = 0 ] && says err "no events of a thread nosuch there"
 claim "so it is of a thread that is not there" $?
+run jfr --thread burn --from 1h "$small" -o "$work/none.pb.gz"
+[ $status = 0 ] && ! says err "no events of a thread" && says err "none.pb.gz has none"
+claim "and not of one that is there at another time" $?
+run jfr --thread burn --check "$small"
+[ $status = 0 ] && ! says err "no events of a thread"
+claim "nor where nobody looks for it" $?
 run jfr --from 1h "$small" -o "$work/none.pb.gz"
 [ $status = 0 ] && says err "none.pb.gz has none" && [ -s "$work/none.pb.gz" ]
 claim "and of a profile without samples" $?
