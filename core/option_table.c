@@ -133,7 +133,7 @@ static const struct option_info table[] = {
 	  OPTION_STRING, FIELD(events) },
 	{ ON_JFR, "from", 0, 0, NULL, "TIME",
 	  "only what began then or later: 2026-11-21T10:00:05Z, or 90s after the start, of several "
-	  "recordings the earliest",
+	  "recordings the earliest that is not packed, else the first",
 	  NULL, OPTION_STRING, FIELD(from) },
 	{ ON_JFR, "to", 0, 0, NULL, "TIME", "only what began before", NULL, OPTION_STRING,
 	  FIELD(to) },
