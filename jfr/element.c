@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "core/arena.h"
+#include "jfr/text_room.h"
 #include "jfr/wire.h"
 
 #define MIN_ELEMENT_LEN 3 /* name, number of attributes, number of children */
@@ -37,28 +38,11 @@ static enum element_word word_of(const char *text, size_t len)
 	return WORD_OTHER;
 }
 
-/* Room for one string that is put together, which is used again. */
-struct room {
-	char *text;
-	size_t cap;
-};
-
-static char *room_for(struct room *room, size_t len)
-{
-	char *text = len <= room->cap ? room->text : realloc(room->text, len);
-
-	if (!text || len <= room->cap)
-		return text;
-	room->text = text;
-	room->cap = len;
-	return text;
-}
-
-static struct element_string read_string(struct element_reader *in, struct room *room,
+static struct element_string read_string(struct element_reader *in, struct text_room *room,
 					 struct arena *arena)
 {
 	struct wire_string s = wire_string(&in->r, "string");
-	char *text = room_for(room, wire_string_room(&s) + 1);
+	char *text = text_room_for(room, wire_string_room(&s) + 1);
 	size_t len = text ? wire_string_text(&s, text) : 0;
 
 	if (s.encoding == WIRE_POOLED)
@@ -71,7 +55,7 @@ static struct element_string read_string(struct element_reader *in, struct room 
 void element_strings_read(struct element_reader *in, struct arena *arena)
 {
 	uint64_t n = wire_varint(&in->r, "number of strings");
-	struct room room = { 0 };
+	struct text_room room = { 0 };
 
 	if (n > reader_left(&in->r))
 		reader_fail(&in->r, -EBADMSG, "number of strings");

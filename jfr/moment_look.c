@@ -74,7 +74,6 @@ void moment_look_init(struct moment_reader *r)
 	plan->has_start = r->start.leaf >= 0;
 	if (plan->has_start)
 		plan->start = look_field(r->layout, &r->start);
-	plan->is_idle = r->row->rule == RULE_NONE;
 	plan->is_by_state = r->row->rule == RULE_EXECUTION;
 	plan->n_fields = (uint8_t)layout_n_leaves(r->layout);
 }

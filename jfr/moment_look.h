@@ -33,7 +33,6 @@ struct look_field {
 /* How the events of a type are looked at. */
 struct look_plan {
 	uint8_t n_fields; /* 0: they are to be read */
-	bool is_idle;	  /* they are worth nothing, whatever they say */
 	bool has_keys;
 	uint8_t first_key, last_key; /* between them is all that names depend on */
 	uint32_t bytes;		     /* fields of one byte that are no varints, a bit each */
@@ -70,19 +69,6 @@ static inline uint64_t look_starts(const struct look_plan *plan, const struct ev
 		return 0;
 	mask = field_ends_mask(e->fields, len);
 	return field_ends_have_nine(mask, len) ? 0 : mask << 1;
-}
-
-/* Is it one of those of which nothing else is asked? false: look at it with care. */
-static inline bool moment_look_is_idle(const struct look_plan *plan, const struct event *e)
-{
-	uint64_t mask;
-
-	if (!plan->is_idle || plan->bytes)
-		return false;
-	mask = look_starts(plan, e);
-	for (unsigned int i = plan->n_fields; i > 1; i--)
-		mask &= mask - 1;
-	return mask == UINT64_C(1) << e->fields_len % 64;
 }
 
 /* Finds where fields end; false: an event that is to be read, or is damaged. */

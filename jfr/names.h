@@ -10,6 +10,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "jfr/text_room.h"
 #include "jfr/wire.h"
 
 struct chunk;
@@ -110,12 +111,6 @@ static inline bool names_is_none(int64_t key)
 {
 	return !key || key == INT64_MIN;
 }
-
-/* Room for one string of an event, which its owner frees. All zero at first. */
-struct text_room {
-	char *text;
-	size_t cap;
-};
 
 /* A string of this chunk's constants as it lies there; false: that is not all there is to it. */
 bool names_pooled_string(struct chunk *c, int64_t key, struct wire_string *out);

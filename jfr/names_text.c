@@ -14,20 +14,9 @@
 
 #define MAX_DEPTH 8 /* of constants that are text of constants; JDK 25 needs three */
 
-static char *room_for(struct text_room *room, size_t len)
-{
-	char *text = len <= room->cap ? room->text : realloc(room->text, len);
-
-	if (!text || len <= room->cap)
-		return text;
-	room->text = text;
-	room->cap = len;
-	return text;
-}
-
 static const char *text_of(struct names *n, const struct wire_string *s)
 {
-	char *text = room_for(&n->room, wire_string_room(s) + 1);
+	char *text = text_room_for(&n->room, wire_string_room(s) + 1);
 
 	return text ? arena_copy(&n->arena, text, wire_string_text(s, text)) : NULL;
 }
@@ -231,7 +220,7 @@ const char *names_string(struct chunk *c, const struct wire_string *s, struct te
 
 	if (s->encoding == WIRE_POOLED)
 		return names_resolve(c, &ref);
-	text = room_for(room, wire_string_room(s) + 1);
+	text = text_room_for(room, wire_string_room(s) + 1);
 	if (!text)
 		return "";
 	text[wire_string_text(s, text)] = '\0';

@@ -364,12 +364,8 @@ static int recall(void *ctx, struct chunk *chunk, const struct event *e, const s
 	const uint64_t *word;
 
 	s->look.key.of = NULL;
-	if (moment_look_is_idle(u->plan, e))
-		return 0;
 	if (!moment_look_ends(u->plan, e, &s->look))
 		return 1;
-	if (u->plan->is_idle)
-		return 0;
 	if (!moment_look_key(u->plan, e, &s->look))
 		return 1;
 	word = memo_find(&s->known, &s->look.key);

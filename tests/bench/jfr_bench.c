@@ -36,7 +36,6 @@ static int read_into(int fd, struct samples *samples, uint32_t groups)
 	int err;
 
 	in.sinks[0] = samples_sink(samples);
-	in.sinks[0].wants = NULL; /* only what was asked for */
 	visitor = interpreter_visitor(&in);
 	err = recording_read(fd, &visitor, &seen, &report);
 	samples_finish(samples, report.start_ns, report.end_ns);

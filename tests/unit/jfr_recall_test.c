@@ -13,7 +13,7 @@
 #define N(array) (sizeof(array) / sizeof((array)[0]))
 #define N_EVENTS 3000
 
-enum shape { FREE, STARTED, SAMPLE, CPU_TIME, WALL, IN_TLAB, PARK, ENTER, LOST, SCOPE, LOG };
+enum shape { FREE, SAMPLE, CPU_TIME, WALL, IN_TLAB, PARK, ENTER, LOST, SCOPE, LOG };
 
 static const struct event_shape shapes[] = {
 	[FREE] = { 201,
@@ -22,9 +22,6 @@ static const struct event_shape shapes[] = {
 		     { "is_any", T_BOOLEAN, 0, 0, NULL },
 		     THREAD_FIELD,
 		     NUMBER_FIELD("address") } },
-	[STARTED] = { 211,
-		      "jdk.ThreadStart",
-		      { START_FIELD, THREAD_FIELD, NUMBER_FIELD("address") } },
 	[SAMPLE] = { 202, "jdk.ExecutionSample", { SAMPLE_FIELDS } },
 	[CPU_TIME] = { 203,
 		       "jdk.CPUTimeSample",
