@@ -9,48 +9,13 @@
 #include <cmocka.h>
 #include <stdlib.h>
 
-#include "runtimes/python_asyncio.h"
-#include "runtimes/python_spans.h"
+#include "tests/unit/python_kernel_half.h"
 #include "tests/unit/python_otel.h"
-
-#ifndef __always_inline
-#define __always_inline inline __attribute__((always_inline))
-#endif
-#define UNWIND_GLOBAL static inline
 
 #define OLDEST 7
 #define NEWEST 15
 #define CODE 0x1000
 #define LOOP 0x5000
-
-static struct world world; /* made anew by every test */
-
-static int read_user(__u64 addr, void *buf, __u32 len)
-{
-	return world_read(&world.m, addr, buf, len);
-}
-
-static struct python_scratch {
-	struct python_process process;
-	struct python_walk walk;
-	struct python_reads reads;
-	struct python_await_state awaits;
-	__u64 work;
-	__u32 work_is_item, pad;
-	__u8 span_bytes[PYTHON_SPAN_BYTES];
-	struct wire_python_frame frames[MAX_PYTHON_FRAMES];
-} scratch;
-
-static inline struct python_scratch *python_scratch_get(void)
-{
-	return &scratch;
-}
-
-static inline void python_show(struct python_scratch *p, const struct wire_python_frame *f)
-{
-	(void)p;
-	(void)f;
-}
 
 #include "unwinders/python_worker.bpf.h"
 
@@ -61,16 +26,11 @@ struct work {
 /* A function that was handed to concurrent.futures, and a task that waits for it. */
 static struct work make_work(unsigned int minor)
 {
-	struct python_asyncio a = { .at = { 0 }, .is_known = true, .is_in_thread = true };
 	uint64_t keys[2], types[2], list, callback, theirs;
 	struct work work;
 
 	world_init(&world, minor);
-	memset(&scratch, 0, sizeof(scratch));
-	a.at = world.at;
-	python_asyncio_set(&a, &scratch.process);
-	python_asyncio_set_awaits(&a, &world.l, &scratch.process.awaits);
-	python_spans_set_layout(&world.l, &world.at, &scratch.process.spans);
+	tell(&world);
 	work.future = world_future(&world, "_asyncio.Future");
 	work.task =
 		world_task(&world, world_coroutine(&world, "main", world_iter(&world, work.future)),
