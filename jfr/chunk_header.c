@@ -108,7 +108,7 @@ static int64_t clamp(__int128 n)
 /* The same of any clock. */
 static unsigned __int128 length_ns(const struct chunk_header *h, uint64_t ticks)
 {
-	if (chunk_header_is_fast(h))
+	if (chunk_header_has_fast_clock(h))
 		return chunk_header_length_ns(h, ticks);
 	return (unsigned __int128)(ticks / h->ticks_per_s) * NS_PER_S +
 	       (unsigned __int128)(ticks % h->ticks_per_s) * NS_PER_S / h->ticks_per_s;

@@ -53,7 +53,8 @@ bool chunk_header_is_silent(const struct chunk_header *h);
 /* Has it no size yet, as async-profiler's until they end? */
 bool chunk_header_is_open(const struct chunk_header *h);
 
-static inline bool chunk_header_is_fast(const struct chunk_header *h)
+/* Does its clock tick at least once in a nanosecond? */
+static inline bool chunk_header_has_fast_clock(const struct chunk_header *h)
 {
 	return h->ns_per_tick || h->ticks_per_s == NS_PER_S;
 }
@@ -82,7 +83,7 @@ static inline int64_t chunk_header_time_ns(const struct chunk_header *h, int64_t
 	int64_t length, time;
 
 	if (!__builtin_sub_overflow(ticks, h->start_ticks, &length) && length >= 0 &&
-	    chunk_header_is_fast(h) &&
+	    chunk_header_has_fast_clock(h) &&
 	    !__builtin_add_overflow(h->start_ns,
 				    (int64_t)chunk_header_length_ns(h, (uint64_t)length), &time))
 		return time;
@@ -91,7 +92,7 @@ static inline int64_t chunk_header_time_ns(const struct chunk_header *h, int64_t
 
 static inline int64_t chunk_header_duration_ns(const struct chunk_header *h, int64_t ticks)
 {
-	if (ticks >= 0 && chunk_header_is_fast(h))
+	if (ticks >= 0 && chunk_header_has_fast_clock(h))
 		return (int64_t)chunk_header_length_ns(h, (uint64_t)ticks);
 	return chunk_header_any_duration_ns(h, ticks);
 }

@@ -13,27 +13,37 @@ SECONDS = 1  # of CPU
 VERSION = sys.version_info[:2]
 DATA = bytes(range(256)) * 1024
 pool = concurrent.futures.ThreadPoolExecutor(8)
+tasks = {}  # by their names
 
 
-def spin():
-    time.sleep(0.02)  # whoever hands it out comes to wait for it only then
+def await_waiter(name):
+    """Whoever hands a function out comes to wait for it only after that, on a busy machine much later."""
+    while tasks[name]._fut_waiter is None:
+        time.sleep(0.005)
+
+
+def spin(waiter=None):
+    if waiter:
+        await_waiter(waiter)
     end = time.thread_time() + 0.02
     while time.thread_time() < end:
         pass
 
 
-# Each with a code of its own. Half of them keep the GIL, half of them do not.
-def released():
-    time.sleep(0.02)
+# Half of them keep the GIL, half of them do not.
+def compress(waiter):
+    await_waiter(waiter)
     zlib.compress(DATA, 9)
 
 
-def held(): spin()
-def gathered(): spin()
-def wrapped(): spin()
-def shielded(): released()
-def copied(): spin()
-def lent(): spin()
+# Each with a code of its own.
+def held(): spin("held")
+def gathered(): spin("gathered")
+def wrapped(): spin("wrapped")
+def released(): compress("released")
+def shielded(): compress("shielded")
+def copied(): spin("copied")
+def lent(): spin("lent")
 def left(): spin()
 def nobody(): spin()
 
@@ -45,7 +55,8 @@ def run(function):
 def start(coroutine, name):
     """3.7 has no names of tasks, but those of their coroutines."""
     coroutine.__qualname__ = name
-    return asyncio.get_event_loop().create_task(coroutine, **({"name": name} if VERSION >= (3, 8) else {}))
+    tasks[name] = asyncio.get_event_loop().create_task(coroutine, **({"name": name} if VERSION >= (3, 8) else {}))
+    return tasks[name]
 
 
 async def repeat(make):
