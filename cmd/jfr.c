@@ -9,6 +9,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "cmd/jfr_ahead.h"
 #include "cmd/jfr_paths.h"
 #include "cmd/jfr_time.h"
 #include "cmd/jfr_watch.h"
@@ -173,7 +174,8 @@ static int read_recording(struct jfr_run *run, struct unpack_part *part, bool is
 	run->interpreter.chunk_ns = run->interpreter.chunk_ticks = 0;
 	run->interpreter.facts = (struct jvm_facts){ 0 };
 	run->interpreter.settings = (struct settings){ 0 };
-	if (part->fd >= 0)
+	err = jfr_ahead_of_part(run, part);
+	if (!err && part->fd >= 0)
 		err = jfr_workers_read(run, part->fd, &file->report);
 	if (part->err)
 		file->reason = strdup(part->reason);
@@ -230,8 +232,12 @@ static int read_all(struct jfr_run *run, struct plan *plan)
 	/* Of several --from and --to count from the earliest, whichever is read first. */
 	if (!err && paths.n > 1 && (run->opt->from || run->opt->to))
 		begin_early(run, jfr_paths_start(&paths));
-	for (size_t i = 0; i < paths.n && !err; i++)
+	if (!err)
+		err = jfr_ahead(run, &paths);
+	for (size_t i = 0; i < paths.n && !err; i++) {
+		run->interpreter.file = i;
 		err = read_path(run, &paths.items[i]);
+	}
 	jfr_paths_deinit(&paths);
 	if (run->samples)
 		finish_profile(run);

@@ -7,6 +7,7 @@
 #include <stdio.h>
 
 #include "jfr/interpreter.h"
+#include "jfr/late_scopes.h"
 #include "jfr/recording.h"
 #include "jfr/summary.h"
 
@@ -32,6 +33,7 @@ struct jfr_run {
 	const char *path;	   /* of the file that is read, as long as it is */
 	struct seen_chunks seen;
 	struct recording_past past; /* of the file that was read last */
+	struct late_scopes late;
 	struct jfr_file *files;
 	size_t n_files, files_cap;
 	int64_t start_ns, end_ns; /* of all files; 0, 0 without any */

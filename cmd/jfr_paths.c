@@ -75,17 +75,32 @@ int jfr_paths_init(struct jfr_paths *p, const struct string_list *arguments)
 }
 
 /* What is no regular file is not opened. */
-static int64_t start_of(const char *path)
+static int open_at_header(const struct jfr_path *path, struct chunk_header *h)
 {
-	struct chunk_header h;
+	int follow = path->is_found ? O_NOFOLLOW : 0;
 	const char *what;
 	struct stat st;
 	SCOPED(close) int fd = -1;
 
-	if (stat(path, &st) || !S_ISREG(st.st_mode))
-		return 0;
-	fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
-	return fd < 0 || tail_read_header(fd, 0, &h, &what) ? 0 : h.start_ns;
+	if (stat(path->path, &st) || !S_ISREG(st.st_mode))
+		return -1;
+	fd = open(path->path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY | follow);
+	return fd < 0 || tail_read_header(fd, 0, h, &what) ? -1 : TAKE_FD(fd);
+}
+
+int jfr_path_open(const struct jfr_path *path)
+{
+	struct chunk_header h;
+
+	return open_at_header(path, &h);
+}
+
+static int64_t start_of(const struct jfr_path *path)
+{
+	struct chunk_header h;
+	SCOPED(close) int fd = open_at_header(path, &h);
+
+	return fd < 0 ? 0 : h.start_ns;
 }
 
 int64_t jfr_paths_start(const struct jfr_paths *p)
@@ -93,7 +108,7 @@ int64_t jfr_paths_start(const struct jfr_paths *p)
 	int64_t first = 0;
 
 	for (size_t i = 0; i < p->n && !hurry_is_on(); i++) {
-		int64_t start = start_of(p->items[i].path);
+		int64_t start = start_of(&p->items[i]);
 
 		if (start > 0 && (!first || start < first))
 			first = start;

@@ -23,6 +23,8 @@ struct jfr_paths { /* by path, below each argument */
    not followed. */
 int jfr_paths_init(struct jfr_paths *p, const struct string_list *arguments);
 void jfr_paths_deinit(struct jfr_paths *p);
+/* One that is a recording itself, and not packed; -1: it is not, or cannot be read. */
+int jfr_path_open(const struct jfr_path *path);
 /* When the earliest of them begins, in unix time; 0: none says, for those that are packed are not
    looked into. */
 int64_t jfr_paths_start(const struct jfr_paths *p);

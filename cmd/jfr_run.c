@@ -105,4 +105,5 @@ void jfr_run_deinit(struct jfr_run *run)
 	seen_chunks_deinit(&run->seen);
 	recording_past_deinit(&run->past);
 	interpreter_deinit(&run->interpreter);
+	late_scopes_deinit(&run->late);
 }

@@ -92,6 +92,8 @@ static int worker_init(struct worker *w, struct jfr_run *run, int fd, bool is_fi
 					 .events = in->events,
 					 .from_ns = in->from_ns,
 					 .to_ns = in->to_ns,
+					 .file = in->file,
+					 .late = in->late,
 					 .thread = in->thread },
 		};
 		jfr_run_start(&w->own,
@@ -209,23 +211,24 @@ static int read_with(struct worker *workers, size_t n, struct jfr_run *run, int 
 	return err ? err : take_results(workers, n);
 }
 
-static size_t n_cpus(void)
+size_t jfr_workers_most(const struct jfr_run *run)
 {
+	size_t asked = run->opt->workers;
 	cpu_set_t set;
-	int n = sched_getaffinity(0, sizeof(set), &set) ? 1 : CPU_COUNT(&set);
+	size_t n = asked				     ? asked
+		   : sched_getaffinity(0, sizeof(set), &set) ? 1
+							     : (size_t)CPU_COUNT(&set);
 
-	return n > MAX_WORKERS ? MAX_WORKERS : (size_t)n;
+	return n > MAX_WORKERS ? MAX_WORKERS : n;
 }
 
 /* Lines are written in the order of the file, as they come. */
 static size_t n_workers(const struct jfr_run *run, const struct chunk_list *l)
 {
-	size_t most = l->n / MIN_CHUNKS, n = run->opt->workers;
+	size_t most = l->n / MIN_CHUNKS, n = run->lines ? 1 : jfr_workers_most(run);
 
-	if (!n && l->n && l->items[l->n - 1].at < MIN_LEN)
+	if (!run->opt->workers && l->n && l->items[l->n - 1].at < MIN_LEN)
 		return 1;
-	n = run->lines ? 1 : n ? n : n_cpus();
-	n = n < MAX_WORKERS ? n : MAX_WORKERS;
 	return n < most ? n : most;
 }
 

@@ -124,6 +124,11 @@ struct pool *constants_pool(struct constants *c, uint64_t type_id)
 	return index ? c->pools[index - 1] : NULL;
 }
 
+int64_t pool_key(const struct pool *pool, size_t index)
+{
+	return pool->constants[index].key;
+}
+
 size_t pool_size(const struct pool *pool)
 {
 	return pool->n;

@@ -43,6 +43,8 @@ struct pool *constants_pool(struct constants *c, uint64_t type_id);
 /* NULL: there is no such key. Valid until the next constants_add(). */
 struct constant *pool_find(struct pool *pool, int64_t key);
 size_t pool_size(const struct pool *pool);
+/* Of its constants in the order in which they came; index below its size. */
+int64_t pool_key(const struct pool *pool, size_t index);
 /* How its values are read. */
 const struct layout *pool_layout(const struct pool *pool);
 

@@ -396,6 +396,7 @@ static int take(void *ctx, struct moment *m)
 	put_worth(l->out, m);
 	put_text(l->out, "traceId", m->trace_id);
 	put_text(l->out, "spanId", m->span_id);
+	put_text(l->out, "spanName", m->span_name);
 	put_text(l->out, "spanTag", m->tag);
 	put_fields(l, m);
 	err = put_stack(l->out, m);

@@ -25,7 +25,8 @@ struct event_visitor {
 	void *(*bind)(void *ctx, struct metadata *m, const struct jfr_type *type);
 	void (*unbind)(void *ctx, void *binding);
 	/* Before the first and after the last event of a chunk, or of a piece of it; counts of
-	   types are those of the chunk then. Either may be NULL. */
+	   types are those of the chunk then. Either may be NULL. When the first says 1 nobody
+	   wants the chunk's events. */
 	int (*begin)(void *ctx, struct chunk *chunk);
 	int (*end)(void *ctx, struct chunk *chunk, struct event_types *types);
 	/* In the order of the file. 0; -EBADMSG: these bytes are no such event; another negative

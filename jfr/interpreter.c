@@ -5,17 +5,25 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "core/saturated.h"
 #include "jfr/chunk.h"
+#include "jfr/late_scopes.h"
 #include "jfr/moment_field.h"
 #include "jfr/moment_look.h"
-#include "jfr/place.h"
-#include "jfr/scope_type.h"
+#include "jfr/scope_event.h"
+#include "jfr/setting_event.h"
 
 #define MAX_NAMED (64 * 1024) /* 5 MB */
 #define FEW_PERIODS 256	      /* of which the shortest is nearly always the true one */
 
-enum use { USE_SINKS, USE_SETTING, USE_DATADOG_SETTING, USE_PERIOD, USE_FACT, USE_SPAN };
+enum use {
+	USE_SINKS,
+	USE_SETTING,
+	USE_DATADOG_SETTING,
+	USE_PERIOD,
+	USE_FACT,
+	USE_SCOPE,
+	USE_SPAN_NAME
+};
 
 /* What is known of an event type. */
 struct binding {
@@ -37,8 +45,10 @@ static enum use use_of(const char *type)
 		return USE_DATADOG_SETTING;
 	if (!strcmp(type, "jdk.CPUTimeSample"))
 		return USE_PERIOD;
-	if (scope_type_is(type))
-		return USE_SPAN;
+	if (scope_event_is(type))
+		return USE_SCOPE;
+	if (scope_event_names(type))
+		return USE_SPAN_NAME;
 	return jvm_facts_wants(type) ? USE_FACT : USE_SINKS;
 }
 
@@ -123,44 +133,13 @@ static void unbind(void *ctx, void *binding)
 	free(b);
 }
 
-static void take_setting(struct interpreter *in, const struct moment *m)
-{
-	struct text_room name = { 0 }, value = { 0 };
-	const struct jfr_type *of =
-		metadata_by_id(m->chunk->metadata, (uint64_t)moment_number(m, "id", 0));
-
-	settings_note(&in->settings, of ? of->name : "", moment_text(m, "name", &name),
-		      moment_text(m, "value", &value));
-	free(name.text);
-	free(value.text);
-}
-
-/* In milliseconds, where the metadata does not say otherwise. */
-static int64_t interval_of(const struct moment *m, const char *path)
-{
-	struct place p = place_find(m->layout, path);
-	int64_t number = place_ns(&p, m->fields, m->chunk, 0);
-
-	return p.leaf >= 0 && p.unit == JFR_NO_UNIT ? mul_saturated(number, 1000000) : number;
-}
-
-static void take_datadog_setting(struct interpreter *in, const struct moment *m)
-{
-	int64_t cpu_ns = interval_of(m, "cpuInterval"), wall_ns = interval_of(m, "wallInterval");
-
-	if (cpu_ns > 0)
-		in->settings.datadog_cpu_ns = cpu_ns;
-	if (wall_ns > 0)
-		in->settings.datadog_wall_ns = wall_ns;
-}
-
 /* What the interpreter itself needs to know. */
 static void take_own(struct interpreter *in, const struct binding *b, const struct moment *m)
 {
 	if (b->use == USE_SETTING)
-		take_setting(in, m);
+		setting_event_take(&in->settings, m);
 	if (b->use == USE_DATADOG_SETTING)
-		take_datadog_setting(in, m);
+		setting_event_take_datadog(&in->settings, m);
 	if (b->use == USE_PERIOD)
 		settings_note_sampled(&in->settings, worth_value(&m->worth, COLUMN_CPU));
 	if (b->use == USE_FACT) {
@@ -183,41 +162,38 @@ static bool is_in_range(struct interpreter *in, struct moment *m)
 	return is_in_time;
 }
 
-/* The tag of a span that has no ids. Spans of one tag are one: no sample is told apart by them. */
-static void take_tag(const struct moment *m, struct span_scope *scope)
+/* One that began in an earlier chunk is of use to whoever reads that. */
+static int keep_late(struct interpreter *in, struct moment *m, const struct span_scope *scope)
 {
-	int64_t key = moment_key(m, "tag");
-	struct text_room room = { 0 };
-	const char *tag = moment_text(m, "tag", &room);
+	const struct java_thread *thread = moment_thread(m);
 
-	if (room.text) /* it is in the event itself */
-		tag = names_keep(m->chunk->names, tag, strlen(tag));
-	scope->ids->tag = tag && *tag ? tag : NULL;
-	scope->id = key > 0 ? -key : 0;
-	free(room.text);
+	if (!thread || m->time_ns >= m->chunk->header.start_ns)
+		return 0;
+	return late_scopes_add(in->found, late_owner(&in->facts, in->file), m->chunk, thread,
+			       scope);
 }
 
-static int take_span(struct interpreter *in, struct moment *m)
+static int take_scope(struct interpreter *in, struct moment *m)
 {
-	struct span_ids ids = { .tag = NULL };
-	struct span_scope scope = { .start_ns = m->time_ns, .ids = &ids };
+	struct span_scope scope;
+	struct span_ids ids;
 
-	if (!m->refs.thread || m->duration_ns < 0)
+	if (!scope_event_read(m, &scope, &ids))
 		return 0;
-	if (!*m->span_id)
-		take_tag(m, &scope);
-	if (!*m->span_id && !ids.tag)
-		return 0;
-	scope.thread = (uint64_t)m->refs.thread;
-	scope.end_ns = add_saturated(m->time_ns, m->duration_ns);
-	memcpy(ids.trace_id, m->trace_id, sizeof(ids.trace_id));
-	memcpy(ids.span_id, m->span_id, sizeof(ids.span_id));
-	return spans_add(&in->spans, &scope);
+	return in->found ? keep_late(in, m, &scope) : spans_add(&in->spans, &scope);
+}
+
+static int take_span_name(struct interpreter *in, const struct moment *m)
+{
+	if (!in->found)
+		return scope_event_read_name(m, &in->spans.names);
+	return m->time_ns < m->chunk->header.start_ns ? late_scopes_add_name(in->found, m) : 0;
 }
 
 static void find_span(const struct interpreter *in, struct moment *m)
 {
 	const struct span_scope *scope;
+	const char *name;
 
 	if (!in->spans.n || *m->trace_id || *m->span_id || !m->refs.thread)
 		return;
@@ -225,6 +201,8 @@ static void find_span(const struct interpreter *in, struct moment *m)
 	if (!scope)
 		return;
 	m->refs.span = scope->id;
+	name = spans_name(&in->spans, scope);
+	m->span_name = name ? name : "";
 	m->tag = scope->ids->tag ? scope->ids->tag : "";
 	memcpy(m->trace_id, scope->ids->trace_id, sizeof(m->trace_id));
 	memcpy(m->span_id, scope->ids->span_id, sizeof(m->span_id));
@@ -332,8 +310,10 @@ static int read_event(struct interpreter *in, struct chunk *chunk, const struct 
 		return err;
 	if (b->use != USE_SINKS)
 		take_own(in, b, &m);
-	if (b->use == USE_SPAN && in->has_scopes)
-		err = take_span(in, &m);
+	if (b->use == USE_SCOPE && in->has_scopes)
+		err = take_scope(in, &m);
+	if (b->use == USE_SPAN_NAME && in->has_scopes)
+		err = take_span_name(in, &m);
 	if (err || !b->is_for_sinks)
 		return err;
 	if (waits(in, b))
@@ -357,7 +337,7 @@ static void *bind_preview(void *ctx, struct metadata *m, const struct jfr_type *
 	struct binding b = { .use = use_of(type->name) };
 
 	(void)m;
-	if (b.use == USE_SINKS || b.use == USE_SPAN)
+	if (b.use == USE_SINKS || b.use == USE_SCOPE || b.use == USE_SPAN_NAME)
 		return NULL;
 	b.only = -1;
 	b.row = *event_row_find(type->name);
@@ -431,12 +411,22 @@ static int begin_chunk(struct interpreter *in, struct chunk *chunk)
 	return preview(in, chunk);
 }
 
+/* Scopes and names that are written in later chunks. */
+static int borrow_late(struct interpreter *in, struct chunk *chunk)
+{
+	int err = late_scopes_lend(in->late, late_owner(&in->facts, in->file), chunk, &in->spans);
+
+	in->spans.later = &in->late->names;
+	in->has_scopes |= in->spans.n > 0;
+	return err;
+}
+
 static int begin(void *ctx, struct chunk *chunk)
 {
 	struct interpreter *in = ctx;
 	int err = 0;
 
-	in->has_scopes = !in->is_mute && scope_types_in(chunk);
+	in->has_scopes = !in->is_mute && scope_events_in(chunk);
 	event_order_clear(&in->order);
 	spans_clear(&in->spans);
 	sample_rows_clear(&in->named);
@@ -445,13 +435,15 @@ static int begin(void *ctx, struct chunk *chunk)
 	set_writer(in, chunk);
 	in->chunk_ns = chunk->header.start_ns;
 	in->chunk_ticks = chunk->header.start_ticks;
+	if (!err && in->late && !in->is_mute)
+		err = borrow_late(in, chunk);
 	for (unsigned int i = 0; i < in->n_sinks && !in->is_mute; i++)
 		if (in->sinks[i].begin)
 			in->sinks[i].begin(in->sinks[i].ctx, chunk);
 	/* A range may count from the first chunk's beginning, which a sink was told just now. */
 	in->can_recall =
 		!in->is_mute && !in->is_ordered && !in->from_ns && !in->to_ns && !in->thread;
-	return err;
+	return err || !in->found || in->has_scopes ? err : 1;
 }
 
 static int end(void *ctx, struct chunk *chunk, struct event_types *types)

@@ -48,6 +48,8 @@ struct moment_sink {
 	void (*end)(void *ctx, struct chunk *chunk, struct event_types *types); /* and its end */
 };
 
+struct late_scopes;
+
 struct interpreter {
 	uint32_t groups;    /* enum event_group, a bit each */
 	const char *events; /* a list that names types beside them (event_list_has()), or NULL */
@@ -62,6 +64,11 @@ struct interpreter {
 	   it another time. NULL: they hear of all. */
 	bool (*defers)(void *ctx, struct moment *m);
 	void *defers_ctx;
+	size_t file; /* a number that tells the file from others */
+	/* Scopes that go over from chunk to chunk: those that are known (borrowed), and where to
+	   put those that are found, when nothing else is asked for; NULL, NULL. */
+	const struct late_scopes *late;
+	struct late_scopes *found;
 	struct moment_sink sinks[MAX_SINKS];
 	unsigned int n_sinks;
 	struct settings settings;

@@ -22,6 +22,7 @@ void label_ids_init(struct label_ids *l, struct profile *p)
 	l->root_key = profile_string(p, "local_root_span_id");
 	l->trace_key = profile_string(p, "trace_id");
 	l->span_key = profile_string(p, "span_id");
+	l->name_key = profile_string(p, "span_name");
 	l->tag_key = profile_string(p, "tag");
 }
 
@@ -86,6 +87,7 @@ static uint32_t make_labels(struct label_ids *l, struct moment *m)
 	add_text(l, labels, &n, l->root_key, m->root_id);
 	add_text(l, labels, &n, l->trace_key, m->trace_id);
 	add_text(l, labels, &n, l->span_key, m->span_id);
+	add_text(l, labels, &n, l->name_key, m->span_name);
 	add_text(l, labels, &n, l->tag_key, m->tag);
 	memcpy(labels + n, l->common, l->n_common * sizeof(*labels));
 	return profile_label_set(l->p, labels, n + l->n_common);
@@ -136,6 +138,7 @@ uint32_t label_ids_in(struct label_ids *l, uint32_t base, const struct moment_re
 		labels[n++] = known[i];
 	add_id(l, labels, &n, l->trace_key, ids->trace_id, &ids->trace);
 	add_id(l, labels, &n, l->span_key, ids->span_id, &ids->span);
+	add_text(l, labels, &n, l->name_key, ids->name ? ids->name : "");
 	add_text(l, labels, &n, l->tag_key, ids->tag ? ids->tag : "");
 	while (i < n_known)
 		labels[n++] = known[i++];

@@ -27,7 +27,7 @@ struct label_ids {
 	struct label common[MAX_COMMON];
 	size_t n_common;
 	uint32_t thread_key, tid_key, java_tid_key, state_key, class_key, mode_key;
-	uint32_t trace_key, span_key, tag_key, root_key, operation_key;
+	uint32_t trace_key, span_key, name_key, tag_key, root_key, operation_key;
 };
 
 void label_ids_init(struct label_ids *l, struct profile *p); /* l is all zero */

@@ -279,7 +279,7 @@ static void forget(struct moment *m)
 	m->thread = NULL;
 	m->stack = NULL;
 	m->mark = NULL;
-	m->state = m->class = m->mode = m->operation = m->tag = "";
+	m->state = m->class = m->mode = m->operation = m->tag = m->span_name = "";
 	m->column = COLUMN_SAMPLES;
 	m->worth = (struct worth){ 0 };
 	m->trace_id[0] = m->span_id[0] = m->root_id[0] = '\0';

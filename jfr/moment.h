@@ -52,6 +52,7 @@ struct moment {
 	const char *mode;	  /* how it was taken: "NATIVE", "biased"; "" nobody says */
 	const char *operation;	  /* of the span it is in; "" none */
 	const char *tag;	  /* that its program gave the span it is in; "" none */
+	const char *span_name;	  /* of that span; "" nobody says */
 	bool is_sample;		  /* it is worth something */
 	enum event_column column; /* that says what */
 	struct worth worth;

@@ -99,6 +99,7 @@ static int visit_chunk(struct recording *r, struct chunk *c, struct extent *e)
 {
 	const struct event_visitor *v = r->visitor;
 	int err = use_types(r, c), last_err;
+	bool is_skipped = r->is_glance;
 	uint64_t from;
 
 	if (err)
@@ -112,10 +113,12 @@ static int visit_chunk(struct recording *r, struct chunk *c, struct extent *e)
 	err = begin_of(c, e, &from);
 	if (!err)
 		err = v->begin ? v->begin(v->ctx, c) : 0;
+	if (err == 1)
+		is_skipped = true, err = 0;
 	if (c->is_of_another_jvm)
 		drop_older(r);
 	if (!err) {
-		err = r->is_glance ? 0 : chunk_walk(c, r->types, from, e->to);
+		err = is_skipped ? 0 : chunk_walk(c, r->types, from, e->to);
 		last_err = v->end ? v->end(v->ctx, c, r->types) : 0;
 		err = err ? err : last_err;
 	}

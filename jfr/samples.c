@@ -218,6 +218,7 @@ static struct sample_row *row_in(struct samples *s, struct sample_row *own,
 	if (row)
 		return row;
 	own->sample = 0;
+	spans_name(s->spans, scope);
 	own->labels = label_ids_in(&s->labels, own->labels, &own->refs, scope);
 	row = own->is_alone ? NULL : sample_rows_add(&s->rows, own);
 	return row ? row : own;

@@ -13,12 +13,15 @@ void spans_deinit(struct spans *s)
 {
 	free(s->items);
 	arena_deinit(&s->arena);
+	span_names_deinit(&s->names);
 	*s = (struct spans){ 0 };
 }
 
 void spans_clear(struct spans *s)
 {
 	arena_deinit(&s->arena);
+	span_names_clear(&s->names);
+	s->later = NULL;
 	s->n = 0;
 }
 
@@ -52,6 +55,7 @@ static int compare(const void *a, const void *b)
 
 void spans_sort(struct spans *s)
 {
+	span_names_sort(&s->names);
 	if (s->is_sorted)
 		return;
 	s->is_sorted = true;
@@ -105,4 +109,15 @@ const struct span_scope *spans_find(const struct spans *s, uint64_t thread, int6
 			return i;
 	}
 	return NULL;
+}
+
+const char *spans_name(const struct spans *s, const struct span_scope *scope)
+{
+	struct span_ids *ids = scope->ids;
+
+	if (!ids->name && *ids->span_id)
+		ids->name = span_names_find(&s->names, ids->trace_id, ids->span_id);
+	if (!ids->name && *ids->span_id && s->later)
+		ids->name = span_names_find(s->later, ids->trace_id, ids->span_id);
+	return ids->name;
 }

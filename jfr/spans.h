@@ -11,10 +11,13 @@
 #include <stdint.h>
 
 #include "core/arena.h"
+#include "jfr/span_names.h"
 
 struct span_ids {
 	char trace_id[33], span_id[33];
-	const char *tag; /* NULL or text that lives as long: what its program calls it */
+	/* NULL or text that lives as long: what its program calls it, and what the span is called
+	   (spans_name()) */
+	const char *tag, *name;
 	/* Their strings in a profile are for whoever fills one; 0 at first. */
 	uint32_t trace, span;
 };
@@ -29,6 +32,8 @@ struct span_scope {
 
 struct spans {		    /* all zero at first */
 	struct arena arena; /* of the ids */
+	struct span_names names;
+	const struct span_names *later; /* of other chunks, borrowed; NULL: none */
 	struct span_scope *items;
 	size_t n, cap;
 	bool is_sorted;
@@ -44,5 +49,7 @@ void spans_sort(struct spans *s);
 bool spans_has(const struct spans *s, uint64_t thread);
 /* The innermost scope of a thread at a time, or NULL. */
 const struct span_scope *spans_find(const struct spans *s, uint64_t thread, int64_t time_ns);
+/* What the span of a scope is called, also in its ids from then on; NULL: nothing says so. */
+const char *spans_name(const struct spans *s, const struct span_scope *scope);
 
 #endif

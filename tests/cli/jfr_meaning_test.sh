@@ -8,5 +8,8 @@ needs_tool python3
 for name in pinned25 pinned26; do
 	recorded $name && claims tests/jfr/meaning.py "$weft" lost "$path"
 done
+for name in chunks8 chunks17 chunks25; do
+	recorded $name && claims tests/jfr/meaning.py "$weft" spans "$path"
+done
 recorded ap-span && claims tests/jfr/meaning.py "$weft" tags "$path"
 finish

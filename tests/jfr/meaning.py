@@ -4,11 +4,14 @@
 What samples say beside their stacks, of programs that are known to do it.
 
     meaning.py WEFT lost FILE	recordings.sh pinnedV: lost samples are worth what the others are
+    meaning.py WEFT spans FILE	recordings.sh chunksV: samples have the innermost scope around them, in whichever chunk that
+    				was written, and what its span is called
     meaning.py WEFT tags FILE	recordings.sh ap-span: samples have the tag of the span they were taken in
 
 Prints a line for each claim: 0 or 1, which is a failure, and the claim.
 """
 import collections
+import datetime
 import json
 import os
 import subprocess
@@ -79,5 +82,35 @@ def check_tags(weft, path):
         claim(mine and right >= MOST * sum(n for _, n in mine), f"and so are they in a profile: {function}")
 
 
+def nanoseconds(event):
+    seconds, fraction = event["timestamp"].rstrip("Z").split(".")
+    return int(datetime.datetime.fromisoformat(seconds + "+00:00").timestamp()) * 10**9 + int(fraction.ljust(9, "0"))
+
+
+def check_spans(weft, path):
+    scopes, names = collections.defaultdict(list), {}
+    events = lines(weft, path)
+    for event in events:
+        if event["eventType"] == "io.opentelemetry.context.Scope":
+            start = nanoseconds(event)
+            scopes[event["threadId"]].append((start, -start - event["durationNs"], event["spanId"]))
+        elif event["eventType"] == "io.opentelemetry.trace.Span":
+            names[event["spanId"]] = event["fields"]["operationName"]
+    n = collections.Counter()
+    for event in events:
+        if event["profileType"] in ("cpu", "alloc") and "stackFrames" in event:
+            at = nanoseconds(event)
+            around = [s for s in scopes[event.get("threadId")] if s[0] <= at < -s[1]]
+            span = max(around)[2] if around else None
+            n["in one"] += span is not None
+            n["right"] += event.get("spanId") == span and event.get("spanName") == names.get(span)
+            n["all"] += 1
+    claim(n["in one"] > 10 and n["right"] == n["all"],
+          f"samples have the span that was current ({n['right']} of {n['all']}; {n['in one']} were in one)")
+    stacks = folded(weft, path, "--by", "span_name")
+    roots = {stack.split(";")[0] for stack in stacks}
+    claim(roots == {"[no span_name]"} | {f"[span_name: {name}]" for name in names.values()}, "and its name is a label of a profile")
+
+
 if __name__ == "__main__":
-    {"lost": check_lost, "tags": check_tags}[sys.argv[2]](sys.argv[1], sys.argv[3])
+    {"lost": check_lost, "spans": check_spans, "tags": check_tags}[sys.argv[2]](sys.argv[1], sys.argv[3])

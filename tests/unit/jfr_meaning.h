@@ -87,7 +87,7 @@ struct field_value {
 /* A copy of a moment. */
 struct seen_moment {
 	char type[64], class[64], state[32], mark[32], thread[40], trace_id[33], span_id[33];
-	char mode[32], operation[32], tag[32], root_id[33], top[64];
+	char mode[32], operation[32], tag[32], span_name[32], root_id[33], top[64];
 	int64_t time_ns, duration_ns, thread_id;
 	size_t depth;
 	bool is_sample, has_stack, is_stack_missing, is_partial;
@@ -207,6 +207,7 @@ static inline int meaning_take(void *ctx, struct moment *from)
 	snprintf(to->mode, sizeof(to->mode), "%s", from->mode);
 	snprintf(to->operation, sizeof(to->operation), "%s", from->operation);
 	snprintf(to->tag, sizeof(to->tag), "%s", from->tag);
+	snprintf(to->span_name, sizeof(to->span_name), "%s", from->span_name);
 	snprintf(to->root_id, sizeof(to->root_id), "%s", from->root_id);
 	to->depth = from->stack ? from->stack->n : 0;
 	to->is_partial = from->stack && from->stack->is_partial;

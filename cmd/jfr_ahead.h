@@ -1,0 +1,16 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What has to be known of recordings before they are read. */
+#ifndef CMD_JFR_AHEAD_H
+#define CMD_JFR_AHEAD_H
+
+struct jfr_paths;
+struct jfr_run;
+struct unpack_part;
+
+/* Finds the scopes of spans that go over from chunk to chunk, or from file to file. 0, -ENOMEM or
+   -EINTR. */
+int jfr_ahead(struct jfr_run *run, const struct jfr_paths *paths);
+/* The same of what is about to be read, from chunk to chunk where it was packed. */
+int jfr_ahead_of_part(struct jfr_run *run, const struct unpack_part *part);
+
+#endif

@@ -1,0 +1,37 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * What spans are called, by their ids: events that say so (io.opentelemetry.trace.Span) are written
+ * when the span ends, after the scopes in which it was current.
+ */
+#ifndef JFR_SPAN_NAMES_H
+#define JFR_SPAN_NAMES_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+struct intern;
+
+struct named_span {
+	uint64_t ids[2]; /* hashes of its own and its trace's */
+	const char *name;
+};
+
+struct span_names { /* all zero at first */
+	struct named_span *items;
+	size_t n, cap;
+	struct intern *texts; /* of the names; NULL at first */
+	bool is_sorted;
+};
+
+void span_names_deinit(struct span_names *s);
+void span_names_clear(struct span_names *s);
+/* 0 or -ENOMEM. Of more spans than there is room for the names are not kept. */
+int span_names_add(struct span_names *s, const char *trace_id, const char *span_id,
+		   const char *name);
+/* Before the first look and after the last span_names_add(). */
+void span_names_sort(struct span_names *s);
+/* NULL: nothing says so. It lives until the names are cleared. */
+const char *span_names_find(const struct span_names *s, const char *trace_id, const char *span_id);
+
+#endif

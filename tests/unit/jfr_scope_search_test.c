@@ -1,0 +1,213 @@
+// SPDX-License-Identifier: Apache-2.0
+/* Scopes and names of spans that are written in a later chunk than what was in them. */
+#include "jfr/scope_search.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdlib.h>
+#include <cmocka.h>
+
+#include "jfr/late_scopes.h"
+#include "tests/unit/jfr_meaning.h"
+
+#define N(array) (sizeof(array) / sizeof((array)[0]))
+#define CHUNK_NS ((int64_t)WRITER_DURATION_NS)
+#define TRACE "0af7651916cd43dd8448eb211c80319c"
+#define OUTER "00f067aa0ba902b7"
+#define INNER "b7ad6b7169203331"
+
+enum shape { SAMPLE, SCOPE, SPAN, INFORMATION };
+
+static const struct event_shape shapes[] = {
+	[SAMPLE] = { 201, "jdk.ExecutionSample", { SAMPLE_FIELDS } },
+	[SCOPE] = { 203,
+		    "io.opentelemetry.context.Scope",
+		    { START_FIELD, DURATION_FIELD, THREAD_FIELD, TEXT_FIELD("traceId"),
+		      TEXT_FIELD("spanId") } },
+	[SPAN] = { 204,
+		   "io.opentelemetry.trace.Span",
+		   { START_FIELD, DURATION_FIELD, THREAD_FIELD, TEXT_FIELD("operationName"),
+		     TEXT_FIELD("traceId"), TEXT_FIELD("spanId") } },
+	[INFORMATION] = { 206,
+			  "jdk.JVMInformation",
+			  { START_FIELD, TEXT_FIELD("jvmName"), TEXT_FIELD("jvmArguments"),
+			    NUMBER_FIELD("pid") } },
+};
+
+/* Times count from the first chunk's start, in the chunks behind it too. */
+static void begin_chunk(struct meaning *m, int64_t pid)
+{
+	int64_t number = m->n_chunks;
+
+	if (number)
+		jfr_chunk_end(&m->c);
+	meaning_begin(m, shapes, N(shapes));
+	m->c.start_ticks += TICKS(number * CHUNK_NS);
+	if (pid)
+		EVENT(m, &shapes[INFORMATION], AT(number * CHUNK_NS), { .text = "a JVM" },
+		      { .text = "" }, { .n = pid });
+}
+
+static void put_thread(struct meaning *m, unsigned int key, unsigned int id)
+{
+	size_t at = checkpoint_begin(&m->c, false, 1);
+	char name[32];
+
+	snprintf(name, sizeof(name), "thread-%u", id);
+	put_pool(m->c.b, T_THREAD, 1);
+	put_varint(m->c.b, key);
+	put_string(m->c.b, 3, name);
+	put_varint(m->c.b, 1000 + id);
+	put_string(m->c.b, 5, name);
+	put_varint(m->c.b, id);
+	put_varint(m->c.b, 0);
+	put_u8(m->c.b, 0);
+	event_end(m->c.b, at);
+}
+
+static void sample(struct meaning *m, int64_t at, int64_t thread)
+{
+	EVENT(m, &shapes[SAMPLE], AT(at), { .n = thread }, { .n = 1 }, { .n = 5 });
+}
+
+static void scope(struct meaning *m, int64_t from, int64_t to, int64_t thread, const char *span)
+{
+	EVENT(m, &shapes[SCOPE], AT(from), { .n = TICKS(to - from) }, { .n = thread },
+	      { .text = TRACE }, { .text = span });
+}
+
+static void name(struct meaning *m, int64_t from, int64_t to, const char *text, const char *span)
+{
+	EVENT(m, &shapes[SPAN], AT(from), { .n = TICKS(to - from) }, { .n = 1 }, { .text = text },
+	      { .text = TRACE }, { .text = span });
+}
+
+static void read_ahead(struct meaning *m, struct late_scopes *late, size_t n_threads)
+{
+	int fd = memfd_create("recording", MFD_CLOEXEC);
+
+	jfr_chunk_end(&m->c);
+	assert_int_equal(write(fd, m->b.data, m->b.len), m->b.len);
+	assert_int_equal(scope_search(fd, 0, true, n_threads, late), 0);
+	close(fd);
+	m->in.late = late;
+	m->in.groups = 1u << GROUP_CPU;
+	meaning_read(m);
+}
+
+static void check(const struct seen_moment *m, const char *span, const char *text)
+{
+	assert_string_equal(m->span_id, span);
+	assert_string_equal(m->trace_id, *span ? TRACE : "");
+	assert_string_equal(m->span_name, text);
+}
+
+static void scopes_go_over_several_chunks(void **state)
+{
+	static const int64_t end = 2 * CHUNK_NS + 500;
+	struct late_scopes late = { 0 };
+	struct meaning m = { 0 };
+
+	(void)state;
+	begin_chunk(&m, 17);
+	sample(&m, 100, 1);
+	sample(&m, 1000, 1);
+	sample(&m, 1000, 2);
+	scope(&m, 1500, 1600, 1, INNER);
+	sample(&m, 1550, 1);
+	begin_chunk(&m, 17);
+	sample(&m, CHUNK_NS + 10, 1);
+	put_thread(&m, 30, 1);
+	sample(&m, CHUNK_NS + 20, 30);
+	begin_chunk(&m, 17);
+	scope(&m, 200, end, 1, OUTER);
+	name(&m, 90, end, "GET /", OUTER);
+	name(&m, 1500, end, "SELECT", INNER);
+	sample(&m, end - 1, 1);
+	sample(&m, end, 1);
+	read_ahead(&m, &late, 1);
+	assert_int_equal(m.n, 8);
+	check(&m.items[0], "", "");
+	check(&m.items[1], OUTER, "GET /");
+	check(&m.items[2], "", "");
+	check(&m.items[3], INNER, "SELECT");
+	check(&m.items[4], OUTER, "GET /");
+	check(&m.items[5], OUTER, "GET /"); /* another key of this thread */
+	check(&m.items[6], OUTER, "GET /");
+	check(&m.items[7], "", "");
+	late_scopes_deinit(&late);
+	meaning_deinit(&m);
+}
+
+/* Threads of two JVMs have the same numbers. */
+static void scopes_are_those_of_the_same_jvm_only(void **state)
+{
+	for (int64_t pid = 17; pid <= 18; pid++) {
+		struct late_scopes late = { 0 };
+		struct meaning m = { 0 };
+
+		(void)state;
+		begin_chunk(&m, 17);
+		sample(&m, 1000, 1);
+		begin_chunk(&m, pid);
+		scope(&m, 200, CHUNK_NS + 5, 1, OUTER);
+		read_ahead(&m, &late, 1);
+		check(&m.items[0], pid == 17 ? OUTER : "", "");
+		late_scopes_deinit(&late);
+		meaning_deinit(&m);
+	}
+}
+
+/* Each has chunks whose scopes are another's business. */
+static void several_threads_find_the_same(void **state)
+{
+	enum { N_CHUNKS = 12 };
+
+	for (size_t n = 1; n <= 3; n++) {
+		struct late_scopes late = { 0 };
+		struct meaning m = { 0 };
+
+		(void)state;
+		for (int64_t i = 0; i < N_CHUNKS; i++) {
+			begin_chunk(&m, i ? 0 : 17);
+			sample(&m, i * CHUNK_NS + 50, 1);
+			if (i)
+				scope(&m, i * CHUNK_NS - CHUNK_NS + 40, i * CHUNK_NS + 10, 1,
+				      OUTER);
+		}
+		read_ahead(&m, &late, n);
+		for (int64_t i = 0; i < N_CHUNKS; i++)
+			check(&m.items[i], i + 1 < N_CHUNKS ? OUTER : "", "");
+		assert_int_equal(late.n, N_CHUNKS - 1);
+		late_scopes_deinit(&late);
+		meaning_deinit(&m);
+	}
+}
+
+static void one_chunk_is_not_read_ahead(void **state)
+{
+	struct late_scopes late = { 0 };
+	struct meaning m = { 0 };
+
+	(void)state;
+	begin_chunk(&m, 17);
+	sample(&m, 10, 1);
+	scope(&m, -5, 20, 1, OUTER);
+	read_ahead(&m, &late, 1);
+	assert_int_equal(late.n, 0);
+	check(&m.items[0], OUTER, "");
+	late_scopes_deinit(&late);
+	meaning_deinit(&m);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(scopes_go_over_several_chunks),
+		cmocka_unit_test(scopes_are_those_of_the_same_jvm_only),
+		cmocka_unit_test(several_threads_find_the_same),
+		cmocka_unit_test(one_chunk_is_not_read_ahead),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
