@@ -8,6 +8,9 @@ needs_tool python3
 
 same_lines() { cmp -s <(sort "$1") <(sort "$2"); }
 
+# What is exported as it comes cannot know of scopes that end later: tests/live/jfr_watch_compare.py has these.
+without_spans() { sed -E 's/,"(traceId|spanId|spanName)":"[^"]*"//g' "$1"; }
+
 # watch_all DIRECTORY N: until there are N lines, or for a minute
 watch_all() {
 	local try
@@ -30,7 +33,7 @@ for name in chunks8 chunks11 chunks17 chunks25; do
 	claim "the chunks of $name in a directory say what the file says" $?
 	rm -rf "$work/watched"
 	watch_all "$work/$name" "$(wc -l <"$work/whole.json")"
-	[ -s "$work/watched.json" ] && same_lines "$work/whole.json" "$work/watched.json"
-	claim "and so they do when it is watched" $?
+	[ -s "$work/watched.json" ] && same_lines <(without_spans "$work/whole.json") <(without_spans "$work/watched.json")
+	claim "and so they do when it is watched, but for spans that go over to the next one" $?
 done
 finish
