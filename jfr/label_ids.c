@@ -29,6 +29,7 @@ void label_ids_init(struct label_ids *l, struct profile *p)
 void label_ids_forget(struct label_ids *l)
 {
 	memset(l->made, 0, sizeof(l->made));
+	l->name = NULL;
 }
 
 void label_ids_set_common(struct label_ids *l, const char *key, const char *value)
@@ -61,6 +62,16 @@ static void add_id(struct label_ids *l, struct label *labels, size_t *n, uint32_
 	if (!*id)
 		*id = profile_string(l->p, text);
 	labels[(*n)++] = (struct label){ .key = key, .str = *id };
+}
+
+/* Of a span: many in a row have the same. */
+static uint32_t name_id(struct label_ids *l, const char *name)
+{
+	if (name != l->name) {
+		l->name = name;
+		l->name_str = profile_string(l->p, name);
+	}
+	return l->name_str;
 }
 
 static void add_number(struct label *labels, size_t *n, uint32_t key, int64_t number)
@@ -138,7 +149,8 @@ uint32_t label_ids_in(struct label_ids *l, uint32_t base, const struct moment_re
 		labels[n++] = known[i];
 	add_id(l, labels, &n, l->trace_key, ids->trace_id, &ids->trace);
 	add_id(l, labels, &n, l->span_key, ids->span_id, &ids->span);
-	add_text(l, labels, &n, l->name_key, ids->name ? ids->name : "");
+	if (ids->name)
+		labels[n++] = (struct label){ .key = l->name_key, .str = name_id(l, ids->name) };
 	add_text(l, labels, &n, l->tag_key, ids->tag ? ids->tag : "");
 	while (i < n_known)
 		labels[n++] = known[i++];

@@ -24,6 +24,8 @@ struct cached_labels {
 struct label_ids {
 	struct profile *p;
 	struct cached_labels made[N_CACHED_LABELS]; /* of one chunk */
+	const char *name; /* of a span of this chunk, asked for last, and its id */
+	uint32_t name_str;
 	struct label common[MAX_COMMON];
 	size_t n_common;
 	uint32_t thread_key, tid_key, java_tid_key, state_key, class_key, mode_key;

@@ -96,11 +96,6 @@ int late_scopes_add_name(struct late_scopes *l, const struct moment *m)
 	return err;
 }
 
-void late_scopes_sort(struct late_scopes *l)
-{
-	span_names_sort(&l->names);
-}
-
 static bool is_current(const struct late_scope *late, struct late_owner owner,
 		       const struct chunk *chunk)
 {

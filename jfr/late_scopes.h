@@ -43,8 +43,6 @@ int late_scopes_add(struct late_scopes *l, struct late_owner owner, const struct
 		    const struct java_thread *thread, const struct span_scope *scope);
 /* The name of a span that a moment tells of. 0 or -ENOMEM. */
 int late_scopes_add_name(struct late_scopes *l, const struct moment *m);
-/* Between the last one of these and the first look. */
-void late_scopes_sort(struct late_scopes *l);
 /* Adds those that were current when a chunk was written, and are in none up to it. 0 or -ENOMEM. */
 int late_scopes_lend(const struct late_scopes *l, struct late_owner owner, struct chunk *chunk,
 		     struct spans *to);

@@ -130,6 +130,5 @@ int scope_search(int fd, size_t file, bool is_only, size_t n_threads, struct lat
 		search_deinit(&parts[i]);
 	free(parts);
 	chunk_list_deinit(&l);
-	late_scopes_sort(found);
 	return err;
 }

@@ -5,25 +5,27 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "core/array.h"
 #include "core/intern.h"
 
-#define MAX_SPANS (256 * 1024)	/* 6 MB */
+#define FIRST_SLOTS 256		/* a power of two */
+#define MAX_SPANS (256 * 1024)	/* 12 MB of slots */
 #define MAX_TEXTS_LEN (4 << 20) /* of names that have ids in them, and so never come again */
 
 void span_names_deinit(struct span_names *s)
 {
-	span_names_clear(s);
-	free(s->items);
+	intern_free(s->texts);
+	free(s->slots);
 	*s = (struct span_names){ 0 };
 }
 
 void span_names_clear(struct span_names *s)
 {
+	if (!s->n)
+		return;
 	intern_free(s->texts);
 	s->texts = NULL;
+	memset(s->slots, 0, s->n_slots * sizeof(*s->slots));
 	s->n = 0;
-	s->is_sorted = true;
 }
 
 static struct named_span key_of(const char *trace_id, const char *span_id)
@@ -32,54 +34,60 @@ static struct named_span key_of(const char *trace_id, const char *span_id)
 					     hash_bytes(trace_id, strlen(trace_id)) } };
 }
 
-static bool is_full(const struct span_names *s)
+/* Where it is, or would be: hashes are seeded, so that nobody can choose them. */
+static struct named_span *slot_of(const struct span_names *s, const struct named_span *key)
 {
-	return s->n >= MAX_SPANS || intern_memory(s->texts) >= MAX_TEXTS_LEN;
+	size_t mask = s->n_slots - 1, at = key->ids[0] & mask;
+
+	while (s->slots[at].name && memcmp(s->slots[at].ids, key->ids, sizeof(key->ids)))
+		at = (at + 1) & mask;
+	return &s->slots[at];
+}
+
+static int grow(struct span_names *s)
+{
+	struct span_names larger = { .n_slots = s->n_slots ? s->n_slots * 2 : FIRST_SLOTS };
+
+	larger.slots = calloc(larger.n_slots, sizeof(*larger.slots));
+	if (!larger.slots)
+		return -ENOMEM;
+	for (size_t i = 0; i < s->n_slots; i++)
+		if (s->slots[i].name)
+			*slot_of(&larger, &s->slots[i]) = s->slots[i];
+	free(s->slots);
+	s->slots = larger.slots;
+	s->n_slots = larger.n_slots;
+	return 0;
 }
 
 int span_names_add(struct span_names *s, const char *trace_id, const char *span_id,
 		   const char *name)
 {
-	struct named_span span = key_of(trace_id, span_id);
+	struct named_span span = key_of(trace_id, span_id), *slot;
 
 	if (!s->texts)
 		s->texts = intern_new();
 	if (!s->texts)
 		return -ENOMEM;
-	if (is_full(s))
+	if (s->n >= MAX_SPANS || intern_memory(s->texts) >= MAX_TEXTS_LEN)
 		return 0;
-	span.name = intern_get(s->texts, intern_add(s->texts, name, strlen(name)), NULL);
-	if (!span.name || ARRAY_RESERVE(s->items, s->cap, s->n))
+	if (2 * s->n >= s->n_slots && grow(s))
 		return -ENOMEM;
-	s->items[s->n++] = span;
-	s->is_sorted = false;
+	span.name = intern_get(s->texts, intern_add(s->texts, name, strlen(name)), NULL);
+	if (!span.name)
+		return -ENOMEM;
+	slot = slot_of(s, &span);
+	s->n += !slot->name;
+	*slot = span;
 	return 0;
-}
-
-static int compare(const void *a, const void *b)
-{
-	const struct named_span *x = a, *y = b;
-
-	for (int i = 0; i < 2; i++)
-		if (x->ids[i] != y->ids[i])
-			return x->ids[i] < y->ids[i] ? -1 : 1;
-	return 0;
-}
-
-void span_names_sort(struct span_names *s)
-{
-	if (!s->is_sorted && s->n)
-		qsort(s->items, s->n, sizeof(*s->items), compare);
-	s->is_sorted = true;
 }
 
 const char *span_names_find(const struct span_names *s, const char *trace_id, const char *span_id)
 {
-	struct named_span key, *found;
+	struct named_span key;
 
 	if (!s->n)
 		return NULL;
 	key = key_of(trace_id, span_id);
-	found = bsearch(&key, s->items, s->n, sizeof(key), compare);
-	return found ? found->name : NULL;
+	return slot_of(s, &key)->name;
 }

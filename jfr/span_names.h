@@ -13,15 +13,14 @@
 struct intern;
 
 struct named_span {
-	uint64_t ids[2]; /* hashes of its own and its trace's */
-	const char *name;
+	uint64_t ids[2];  /* hashes of its own and its trace's */
+	const char *name; /* NULL: a free slot */
 };
 
 struct span_names { /* all zero at first */
-	struct named_span *items;
-	size_t n, cap;
+	struct named_span *slots;
+	size_t n, n_slots;
 	struct intern *texts; /* of the names; NULL at first */
-	bool is_sorted;
 };
 
 void span_names_deinit(struct span_names *s);
@@ -29,8 +28,6 @@ void span_names_clear(struct span_names *s);
 /* 0 or -ENOMEM. Of more spans than there is room for the names are not kept. */
 int span_names_add(struct span_names *s, const char *trace_id, const char *span_id,
 		   const char *name);
-/* Before the first look and after the last span_names_add(). */
-void span_names_sort(struct span_names *s);
 /* NULL: nothing says so. It lives until the names are cleared. */
 const char *span_names_find(const struct span_names *s, const char *trace_id, const char *span_id);
 

@@ -55,7 +55,6 @@ static int compare(const void *a, const void *b)
 
 void spans_sort(struct spans *s)
 {
-	span_names_sort(&s->names);
 	if (s->is_sorted)
 		return;
 	s->is_sorted = true;

@@ -16,8 +16,10 @@
 
 #include "core/profile.h"
 #include "jfr/interpreter.h"
+#include "jfr/late_scopes.h"
 #include "jfr/recording.h"
 #include "jfr/samples.h"
+#include "jfr/scope_search.h"
 
 static double cpu_now(void)
 {
@@ -29,7 +31,8 @@ static double cpu_now(void)
 
 static int read_into(int fd, struct samples *samples, uint32_t groups)
 {
-	struct interpreter in = { .groups = groups, .n_sinks = 1 };
+	struct late_scopes late = { 0 };
+	struct interpreter in = { .groups = groups, .late = &late, .n_sinks = 1 };
 	struct recording_report report = { 0 };
 	struct seen_chunks seen = { 0 };
 	struct event_visitor visitor;
@@ -37,11 +40,14 @@ static int read_into(int fd, struct samples *samples, uint32_t groups)
 
 	in.sinks[0] = samples_sink(samples);
 	visitor = interpreter_visitor(&in);
-	err = recording_read(fd, &visitor, &seen, &report);
+	err = scope_search(fd, 0, true, 1, &late);
+	if (!err)
+		err = recording_read(fd, &visitor, &seen, &report);
 	samples_finish(samples, report.start_ns, report.end_ns);
 	recording_report_deinit(&report);
 	seen_chunks_deinit(&seen);
 	interpreter_deinit(&in);
+	late_scopes_deinit(&late);
 	return err;
 }
 

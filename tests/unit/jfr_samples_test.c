@@ -11,7 +11,7 @@
 
 #define N(array) (sizeof(array) / sizeof((array)[0]))
 
-enum shape { SAMPLE, CPU_TIME, CPU_LOST, ENTER, ALLOCATION, SCOPE };
+enum shape { SAMPLE, CPU_TIME, CPU_LOST, ENTER, ALLOCATION, SCOPE, SPAN };
 
 static const struct event_shape shapes[] = {
 	[SAMPLE] = { 201,
@@ -39,6 +39,10 @@ static const struct event_shape shapes[] = {
 		    "io.opentelemetry.context.Scope",
 		    { START_FIELD, DURATION_FIELD, THREAD_FIELD, TEXT_FIELD("traceId"),
 		      TEXT_FIELD("spanId") } },
+	[SPAN] = { 207,
+		   "io.opentelemetry.trace.Span",
+		   { START_FIELD, TEXT_FIELD("operationName"), TEXT_FIELD("traceId"),
+		     TEXT_FIELD("spanId") } },
 };
 
 struct made {
@@ -250,6 +254,43 @@ static void spans_are_those_of_scopes_that_end_later(void **state)
 	made_deinit(&made);
 }
 
+/* One that comes again in another chunk has the name that it has there. */
+static void spans_have_the_names_that_their_chunk_says(void **state)
+{
+	static const char *const names[] = { "GET /größe/{id}", "SELECT" };
+	enum { N_CHUNKS = 3, N_SPANS = 600 };
+	const struct profile *p;
+	struct made made;
+	char id[17];
+
+	(void)state;
+	begin_with(&made, N(shapes));
+	for (int i = 0; i < N_CHUNKS; i++) {
+		if (i) {
+			jfr_chunk_end(&made.m.c);
+			meaning_begin(&made.m, shapes, N(shapes));
+		}
+		for (int j = 0; j < N_SPANS; j++) {
+			snprintf(id, sizeof(id), "%016x", j + 1);
+			sample(&made, 1, 100 * j);
+			EVENT(&made.m, &shapes[SCOPE], AT(100 * j), { .n = TICKS(50) }, { .n = 1 },
+			      { .text = "1" }, { .text = id });
+			EVENT(&made.m, &shapes[SPAN], AT(100 * j), { .text = names[(i + j) % 2] },
+			      { .text = "1" }, { .text = id });
+		}
+	}
+	p = finish(&made);
+	assert_int_equal(profile_n_samples(p), 2 * N_SPANS);
+	for (uint32_t i = 0; i < 2 * N_SPANS; i++) {
+		const char *name = label(p, i, "span_name"), *span = label(p, i, "span_id");
+		int j = (int)strtol(span, NULL, 16) - 1;
+
+		assert_true(!strcmp(name, names[0]) || !strcmp(name, names[1]));
+		assert_int_equal(value(p, i, "samples"), !strcmp(name, names[j % 2]) ? 2 : 1);
+	}
+	made_deinit(&made);
+}
+
 static void what_nothing_came_for_is_left_out(void **state)
 {
 	const struct profile_header *h;
@@ -400,6 +441,7 @@ int main(void)
 		cmocka_unit_test(samples_of_one_stack_and_thread_are_one),
 		cmocka_unit_test(labels_say_who_and_about_what),
 		cmocka_unit_test(spans_are_those_of_scopes_that_end_later),
+		cmocka_unit_test(spans_have_the_names_that_their_chunk_says),
 		cmocka_unit_test(what_nothing_came_for_is_left_out),
 		cmocka_unit_test(what_is_missing_has_a_mark_and_is_counted),
 		cmocka_unit_test(frames_that_the_jvm_hides_are_left_out_unless_asked_for),
