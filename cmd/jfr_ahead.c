@@ -8,6 +8,7 @@
 #include "cmd/jfr_workers.h"
 #include "core/options.h"
 #include "core/scoped.h"
+#include "jfr/chunk_list.h"
 #include "jfr/scope_search.h"
 #include "jfr/unpack.h"
 
@@ -22,6 +23,20 @@ static int search(struct jfr_run *run, int fd, bool is_only)
 	return err == -ENOMEM || err == -EINTR ? err : 0;
 }
 
+/* Whole chunks, of which other files may have copies that are cut off. */
+static int expect(struct jfr_run *run, int fd)
+{
+	struct chunk_list l = { 0 };
+	int err = 0;
+
+	if (fd >= 0)
+		chunk_list_read(fd, &l);
+	for (size_t i = 0; i < l.n && !err; i++)
+		err = seen_chunks_expect(&run->seen, &l.items[i].header);
+	chunk_list_deinit(&l);
+	return err;
+}
+
 int jfr_ahead(struct jfr_run *run, const struct jfr_paths *paths)
 {
 	int err = 0;
@@ -31,7 +46,9 @@ int jfr_ahead(struct jfr_run *run, const struct jfr_paths *paths)
 		SCOPED(close) int fd = jfr_path_open(&paths->items[i]);
 
 		run->interpreter.file = i;
-		err = search(run, fd, paths->n == 1);
+		err = paths->n > 1 ? expect(run, fd) : 0;
+		if (!err)
+			err = search(run, fd, paths->n == 1);
 	}
 	return err;
 }

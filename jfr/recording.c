@@ -210,7 +210,8 @@ static int read_rest(struct recording *r, uint64_t at, const struct chunk_header
 	struct seen_part *part;
 	int err = seen_chunks_part(r->seen, h, &part);
 
-	*is_known = !err && (part->is_whole || (part->read_to && e->to <= part->seen_to));
+	*is_known = !err && (part->is_whole || part->is_to_come ||
+			     (part->read_to && e->to <= part->seen_to));
 	if (err || *is_known) {
 		r->report->n_duplicates += *is_known;
 		return err;

@@ -51,7 +51,10 @@ bool seen_chunks_has(const struct seen_chunks *seen, const struct chunk_header *
 {
 	const struct seen_chunk c = { .start_ns = h->start_ns, .start_ticks = h->start_ticks };
 
-	return seen->n && *slot_of(seen, &c);
+	uint32_t index = seen->n ? *slot_of(seen, &c) : 0;
+	const struct seen_part *part = index ? &seen->items[index - 1].part : NULL;
+
+	return part && (part->is_whole || part->read_to);
 }
 
 /* Its place, which is a new one or not. */
@@ -103,5 +106,15 @@ int seen_chunks_add(struct seen_chunks *seen, const struct chunk_header *h, bool
 		err = seen_chunks_part(seen, h, &part);
 	if (!err)
 		part->is_whole = true;
+	return err;
+}
+
+int seen_chunks_expect(struct seen_chunks *seen, const struct chunk_header *h)
+{
+	struct seen_part *part;
+	int err = seen_chunks_part(seen, h, &part);
+
+	if (!err)
+		part->is_to_come = true;
 	return err;
 }

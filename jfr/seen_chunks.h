@@ -19,6 +19,7 @@ struct seen_part {
 	uint64_t seen_to; /* what they had: behind read_to an event that is cut off */
 	uint64_t hash;	  /* of the last bytes before read_to */
 	bool is_whole;	  /* one was read to its end */
+	bool is_to_come;  /* one that is whole lies in a file that is read, too */
 };
 
 struct seen_chunks { /* all zero at first */
@@ -35,6 +36,9 @@ struct seen_chunks { /* all zero at first */
 void seen_chunks_deinit(struct seen_chunks *seen);
 /* A whole one. 0, -E2BIG or -ENOMEM. */
 int seen_chunks_add(struct seen_chunks *seen, const struct chunk_header *h, bool *is_new);
+/* A whole one that is read now or later, so that no copy with less of it need be. 0, -E2BIG or
+   -ENOMEM. */
+int seen_chunks_expect(struct seen_chunks *seen, const struct chunk_header *h);
 /* Was it, or a part of it? */
 bool seen_chunks_has(const struct seen_chunks *seen, const struct chunk_header *h);
 /* Valid until the next one is added or asked for. 0, -E2BIG or -ENOMEM. */
