@@ -297,6 +297,11 @@ static int recall(struct interpreter *in, const struct binding *b, struct chunk 
 	return in->sinks[b->only].recall(in->sinks[b->only].ctx, chunk, e, &b->unread);
 }
 
+static bool is_of_scopes(const struct binding *b)
+{
+	return b->use == USE_SCOPE || b->use == USE_SPAN_NAME;
+}
+
 static int read_event(struct interpreter *in, struct chunk *chunk, const struct event *e)
 {
 	const struct binding *b = e->type->binding;
@@ -305,6 +310,8 @@ static int read_event(struct interpreter *in, struct chunk *chunk, const struct 
 
 	if (b->use == USE_SINKS && waits(in, b))
 		return wait_for_order(in, chunk, e);
+	if (is_of_scopes(b) && !in->has_scopes && !b->is_for_sinks)
+		return 0;
 	err = moment_read(b->reader, chunk, e, &in->settings, &m);
 	if (err)
 		return err;

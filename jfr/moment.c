@@ -187,15 +187,35 @@ static inline bool is_hexadecimal(uint8_t c)
 	return (uint8_t)(c - '0') < 10 || (uint8_t)((c | 0x20) - 'a') < 6;
 }
 
+#define EACH(byte) (UINT64_C(0x0101010101010101) * (byte))
+
+/* Eight of them at once: a byte below 128 with 128 - x added has its highest bit if it is x or
+   more. */
+static inline bool are_hexadecimal(uint64_t eight)
+{
+	uint64_t low = eight & EACH(0x7f), lower = low | EACH(0x20);
+	uint64_t is_digit = (low + EACH(0x80 - '0')) & ~(low + EACH(0x80 - '9' - 1));
+	uint64_t is_letter = (lower + EACH(0x80 - 'a')) & ~(lower + EACH(0x80 - 'f' - 1));
+
+	return ((is_digit | is_letter) & ~eight & EACH(0x80)) == EACH(0x80);
+}
+
 /* An id that is not nothing but zeros; digits are the same byte in all encodings. */
 static bool take_id(const void *bytes, size_t len, char *out, size_t size)
 {
 	const uint8_t *digits = bytes;
 	bool is_id = true, is_zero = true;
+	uint64_t eight;
+	size_t i = 0;
 
 	if (len >= size)
 		return false;
-	for (size_t i = 0; i < len; i++) {
+	for (; i + sizeof(eight) <= len; i += sizeof(eight)) {
+		memcpy(&eight, digits + i, sizeof(eight));
+		is_id &= are_hexadecimal(eight);
+		is_zero &= eight == EACH('0');
+	}
+	for (; i < len; i++) {
 		is_id &= is_hexadecimal(digits[i]);
 		is_zero &= digits[i] == '0';
 	}
