@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "jfr/moment.h"
 
-#include <ctype.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdlib.h>
@@ -32,7 +31,6 @@ enum shape {
 	DATADOG_CONFIG,
 	LOG,
 	GRAFANA,
-	TEXTS,
 };
 
 static const struct event_shape shapes[] = {
@@ -102,9 +100,6 @@ static const struct event_shape shapes[] = {
 		      "jdk.JavaMonitorWait",
 		      { START_FIELD, DURATION_FIELD, THREAD_FIELD, NUMBER_FIELD("traceIdHi"),
 			NUMBER_FIELD("traceIdLo"), NUMBER_FIELD("spanId") } },
-	[TEXTS] = { 220,
-		    "jdk.ThreadSleep",
-		    { START_FIELD, THREAD_FIELD, TEXT_FIELD("traceId"), TEXT_FIELD("spanId") } },
 };
 
 /* HotSpot does not know profiler.Log, by which async-profiler is told from it. */
@@ -453,29 +448,6 @@ static void ids_of_spans_are_hexadecimal(void **state)
 	meaning_deinit(&m);
 }
 
-static void nothing_but_hexadecimal_digits_is_an_id(void **state)
-{
-	static const size_t places[] = { 0, 7, 8, 17 };
-
-	(void)state;
-	for (int byte = 1; byte < 128; byte++) {
-		struct meaning m = { 0 };
-
-		begin_async_profiler(&m);
-		for (size_t i = 0; i < N(places); i++) {
-			char id[] = "4BF92f3577b34da6a3";
-
-			id[places[i]] = (char)byte;
-			EVENT(&m, &shapes[TEXTS], AT(0), { .n = 1 }, { .text = id },
-			      { .text = "" });
-		}
-		meaning_read(&m);
-		for (size_t i = 0; i < N(places); i++)
-			assert_int_equal(*m.items[i].trace_id != 0, isxdigit(byte) != 0);
-		meaning_deinit(&m);
-	}
-}
-
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -495,7 +467,6 @@ int main(void)
 		cmocka_unit_test(exceptions_are_counted),
 		cmocka_unit_test(datadogs_samples_are_scaled_by_their_weight),
 		cmocka_unit_test(ids_of_spans_are_hexadecimal),
-		cmocka_unit_test(nothing_but_hexadecimal_digits_is_an_id),
 	};
 
 	cmocka_set_message_output(CM_OUTPUT_TAP);

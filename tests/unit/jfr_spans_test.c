@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "jfr/spans.h"
 
+#include <ctype.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdint.h>
@@ -176,9 +177,37 @@ static void ids_that_are_none_are_left_out(void **state)
 	}
 }
 
+static void nothing_but_hexadecimal_digits_is_an_id(void **state)
+{
+	static const struct event_shape shape = {
+		201,
+		"jdk.ThreadSleep",
+		{ START_FIELD, THREAD_FIELD, TEXT_FIELD("traceId"), TEXT_FIELD("spanId") },
+	};
+	static const size_t places[] = { 0, 7, 8, 17 };
+
+	(void)state;
+	for (int byte = 1; byte < 128; byte++) {
+		struct meaning m = { 0 };
+
+		meaning_begin(&m, &shape, 1);
+		for (size_t i = 0; i < N(places); i++) {
+			char id[] = "4BF92f3577b34da6a3";
+
+			id[places[i]] = (char)byte;
+			EVENT(&m, &shape, AT(0), { .n = 1 }, { .text = id }, { .text = "" });
+		}
+		meaning_read(&m);
+		for (size_t i = 0; i < N(places); i++)
+			assert_int_equal(*m.items[i].trace_id != 0, isxdigit(byte) != 0);
+		meaning_deinit(&m);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(nothing_but_hexadecimal_digits_is_an_id),
 		cmocka_unit_test(the_innermost_scope_of_a_thread_counts),
 		cmocka_unit_test(of_scopes_with_one_start_the_shorter_is_the_inner_one),
 		cmocka_unit_test(scopes_that_ended_do_not_hide_the_one_around_them),
