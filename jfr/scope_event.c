@@ -16,8 +16,10 @@
 
 #define SPAN_OF_ASYNC_PROFILER "profiler.Span" /* it has a tag and no ids */
 
+#define SCOPE_OF_OPENTELEMETRY "io.opentelemetry.context.Scope" /* its ids are 0 in no span */
+
 static const char *const scope_types[] = {
-	"io.opentelemetry.context.Scope",
+	SCOPE_OF_OPENTELEMETRY,
 	"datadog.Timeline", /* where its agent samples with the JVM's own profiler */
 	"datadog.Scope",    /* older ones */
 	SPAN_OF_ASYNC_PROFILER,
@@ -88,7 +90,7 @@ bool scope_event_read(const struct moment *m, struct span_scope *scope, struct s
 		return false;
 	if (!*m->span_id)
 		read_tag(m, scope);
-	if (!*m->span_id && !ids->tag)
+	if (!*m->span_id && !ids->tag && strcmp(m->type->name, SCOPE_OF_OPENTELEMETRY))
 		return false;
 	scope->thread = (uint64_t)m->refs.thread;
 	scope->end_ns = add_saturated(m->time_ns, m->duration_ns);

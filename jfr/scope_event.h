@@ -21,7 +21,8 @@ bool scope_events_in(const struct chunk *c);
 /* May metadata, which is not understood yet, have any? */
 bool scope_events_in_bytes(const void *bytes, size_t len);
 
-/* Which scope it is, with these ids, whose tag lives as long as the chunk's names; false: none. */
+/* Which scope it is, with these ids, whose tag lives as long as the chunk's names; false: none. One
+   that leaves all spans for a while has no ids. */
 bool scope_event_read(const struct moment *m, struct span_scope *scope, struct span_ids *ids);
 /* 0 or -ENOMEM. */
 int scope_event_read_name(const struct moment *m, struct span_names *names);

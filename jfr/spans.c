@@ -105,7 +105,7 @@ const struct span_scope *spans_find(const struct spans *s, uint64_t thread, int6
 		if (i->thread != thread || time_ns >= i->latest_ns)
 			break;
 		if (time_ns < i->end_ns)
-			return i;
+			return *i->ids->span_id || i->ids->tag ? i : NULL;
 	}
 	return NULL;
 }

@@ -47,7 +47,8 @@ int spans_add(struct spans *s, const struct span_scope *scope);
 void spans_sort(struct spans *s);
 /* Has a thread any? */
 bool spans_has(const struct spans *s, uint64_t thread);
-/* The innermost scope of a thread at a time, or NULL. */
+/* The innermost scope of a thread at a time, or NULL: also where that is of no span, which hides
+   those around it. */
 const struct span_scope *spans_find(const struct spans *s, uint64_t thread, int64_t time_ns);
 /* What the span of a scope is called, also in its ids from then on; NULL: nothing says so. */
 const char *spans_name(const struct spans *s, const struct span_scope *scope);

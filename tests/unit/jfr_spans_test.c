@@ -78,6 +78,24 @@ static void of_scopes_with_one_start_the_shorter_is_the_inner_one(void **state)
 	spans_deinit(&s);
 }
 
+/* Context.root().makeCurrent() within a span: what runs there belongs to none. */
+static void a_scope_of_no_span_hides_those_around_it(void **state)
+{
+	struct spans s = { 0 };
+
+	(void)state;
+	add(&s, 1, 100, 200, "outer");
+	add(&s, 1, 120, 160, "");
+	add(&s, 1, 130, 140, "new");
+	spans_sort(&s);
+	assert_string_equal(spans_find(&s, 1, 119)->ids->span_id, "outer");
+	assert_null(spans_find(&s, 1, 120));
+	assert_string_equal(spans_find(&s, 1, 130)->ids->span_id, "new");
+	assert_null(spans_find(&s, 1, 140));
+	assert_string_equal(spans_find(&s, 1, 160)->ids->span_id, "outer");
+	spans_deinit(&s);
+}
+
 /* Many that ended lie between a time and the scope around all of them. */
 static void scopes_that_ended_do_not_hide_the_one_around_them(void **state)
 {
@@ -128,6 +146,28 @@ static void events_get_the_span_that_was_current_on_their_thread(void **state)
 	assert_string_equal(m.items[1].span_id, ""); /* another thread */
 	assert_string_equal(m.items[2].span_id, "b7ad6b7169203331");
 	assert_string_equal(m.items[3].span_id, "");
+	meaning_deinit(&m);
+}
+
+/* OpenTelemetry writes zeros of a context without a span. */
+static void events_in_a_scope_of_no_span_have_none(void **state)
+{
+	struct meaning m = { 0 };
+
+	(void)state;
+	meaning_begin(&m, shapes, N(shapes));
+	EVENT(&m, &shapes[SAMPLE], AT(110), { .n = 1 });
+	EVENT(&m, &shapes[SAMPLE], AT(150), { .n = 1 });
+	EVENT(&m, &shapes[SCOPE], AT(140), { .n = TICKS(20) }, { .n = 1 },
+	      { .text = "00000000000000000000000000000000" }, { .text = "0000000000000000" });
+	EVENT(&m, &shapes[SCOPE], AT(100), { .n = TICKS(100) }, { .n = 1 }, { .text = trace_id },
+	      { .text = "b7ad6b7169203331" });
+	m.in.groups = 1 << GROUP_CPU;
+	meaning_read(&m);
+	assert_int_equal(m.n, 2);
+	assert_string_equal(m.items[0].span_id, "b7ad6b7169203331");
+	assert_string_equal(m.items[1].span_id, "");
+	assert_string_equal(m.items[1].trace_id, "");
 	meaning_deinit(&m);
 }
 
@@ -210,8 +250,10 @@ int main(void)
 		cmocka_unit_test(nothing_but_hexadecimal_digits_is_an_id),
 		cmocka_unit_test(the_innermost_scope_of_a_thread_counts),
 		cmocka_unit_test(of_scopes_with_one_start_the_shorter_is_the_inner_one),
+		cmocka_unit_test(a_scope_of_no_span_hides_those_around_it),
 		cmocka_unit_test(scopes_that_ended_do_not_hide_the_one_around_them),
 		cmocka_unit_test(events_get_the_span_that_was_current_on_their_thread),
+		cmocka_unit_test(events_in_a_scope_of_no_span_have_none),
 		cmocka_unit_test(ids_may_be_constants),
 		cmocka_unit_test(ids_that_are_none_are_left_out),
 	};
