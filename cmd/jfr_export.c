@@ -96,8 +96,10 @@ static int begin_chunk(struct jfr_export *e, const struct export_job *job)
 }
 
 /* The sinks of a batch, always in the same places: who wants which events was asked before. */
-static void set_sinks(struct jfr_export *e, struct interpreter *in, struct samples *samples)
+static void set_sinks(struct jfr_export *e, struct interpreter *in, struct samples *samples,
+		      const struct export_job *job)
 {
+	in->late = job->late;
 	in->groups = e->settings->groups;
 	in->events = e->settings->events;
 	in->thread = e->settings->thread;
@@ -198,7 +200,7 @@ static int write_piece(struct jfr_export *e, struct piecewise *f, const struct f
 	if (!err)
 		err = begin_batch(e, job->name, &b);
 	if (!err) {
-		set_sinks(e, &jvm->interpreter, b.samples);
+		set_sinks(e, &jvm->interpreter, b.samples, job);
 		jfr_set_whose(&jvm->interpreter.facts, path, e->settings->path_template, &e->lines,
 			      b.samples);
 		piecewise_forget(f);
@@ -241,7 +243,7 @@ static int export_piece(void *ctx, const struct export_job *job, struct export_r
 	if (err)
 		return err;
 	f = (struct piecewise *)*job->state;
-	set_sinks(e, &piecewise_jvm(f)->interpreter, NULL);
+	set_sinks(e, &piecewise_jvm(f)->interpreter, NULL, job);
 	line_len = piecewise_jvm(f)->line_len;
 	piece.max_events = (uint64_t)((double)e->settings->batch_len /
 				      (line_len > 1 ? line_len : FIRST_LINE_LEN)) +

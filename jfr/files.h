@@ -9,6 +9,7 @@
 #include <sys/types.h>
 
 #include "jfr/identity.h"
+#include "jfr/late_scopes.h"
 #include "jfr/tail.h"
 
 struct unpack;
@@ -39,12 +40,14 @@ struct file {
 	bool is_touched;     /* something was heard of it */
 	bool is_dirty;	     /* the ledger does not know */
 	bool is_recorded;
-	bool is_resumed; /* what is known of its chunk is known of itself */
-	bool is_waiting; /* for other chunks to be read first */
-	bool is_called;	 /* and the one before its own has been */
-	bool is_busy;	 /* a batch of it waits to be delivered */
-	char *reason;	 /* of its quarantine; NULL: none */
-	int packed;	 /* the packed file itself; -1 */
+	bool is_resumed;	 /* what is known of its chunk is known of itself */
+	bool is_waiting;	 /* for other chunks to be read first */
+	bool is_called;		 /* and the one before its own has been */
+	bool is_busy;		 /* a batch of it waits to be delivered */
+	char *reason;		 /* of its quarantine; NULL: none */
+	int packed;		 /* the packed file itself; -1 */
+	struct late_scopes late; /* of what is open, when its end was there: */
+	uint64_t late_size;	 /* at this size it was looked at; 0: never */
 	struct unpack *unpack;
 	void *state; /* of whoever exports the chunk */
 };

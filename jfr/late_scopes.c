@@ -140,6 +140,7 @@ static int lend_to(const struct late_scope *const *current, size_t n, struct chu
 		struct span_scope scope = current[low]->scope;
 
 		scope.thread = (uint64_t)key;
+		scope.is_late = true;
 		err = spans_add(to, &scope);
 	}
 	return err;

@@ -272,7 +272,7 @@ static uint64_t count_late(const struct piecewise *f)
 	uint64_t n = 0;
 
 	for (size_t i = 0; i < spans->n; i++)
-		n += spans->items[i].start_ns < f->told_to_ns;
+		n += !spans->items[i].is_late && spans->items[i].start_ns < f->told_to_ns;
 	return n;
 }
 

@@ -28,6 +28,7 @@ struct span_scope {
 	int64_t start_ns, end_ns;
 	int64_t latest_ns; /* end of the thread's scopes that began until here: spans_sort() */
 	struct span_ids *ids;
+	bool is_late; /* it is written in a later chunk */
 };
 
 struct spans {		    /* all zero at first */

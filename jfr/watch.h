@@ -20,6 +20,7 @@
 #include "jfr/identity.h"
 #include "jfr/tail.h"
 
+struct late_scopes;
 struct ledger;
 struct watch;
 
@@ -28,11 +29,12 @@ struct export_job {
 	int fd;	     /* of the file */
 	uint64_t at; /* of the chunk in it */
 	const struct chunk_header *header;
-	uint64_t from, to;	 /* in the chunk */
-	bool is_whole;		 /* the header's offsets can be relied on */
-	const struct held *held; /* events before `from` that are exported now */
-	int64_t hold_from_ns;	 /* what was written from then on may be held; or NOT_HELD */
-	const char *root, *path; /* of the file, for labels and messages */
+	uint64_t from, to;		/* in the chunk */
+	bool is_whole;			/* the header's offsets can be relied on */
+	const struct held *held;	/* events before `from` that are exported now */
+	int64_t hold_from_ns;		/* what was written from then on may be held; or NOT_HELD */
+	const char *root, *path;	/* of the file, for labels and messages */
+	const struct late_scopes *late; /* that go over from chunk to chunk of it */
 	char name[BATCH_NAME_MAX];
 	void **state; /* of the exporter, for this chunk: NULL at first */
 };

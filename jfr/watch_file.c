@@ -43,6 +43,8 @@ void watch_close(struct watch *w, struct file *file)
 	if (file->tail.fd >= 0)
 		w->n_open--;
 	tail_deinit(&file->tail);
+	late_scopes_deinit(&file->late);
+	file->late_size = 0;
 	scoped_close(&file->packed);
 	file->packed = -1;
 	unpack_free(file->unpack);
@@ -89,6 +91,8 @@ static bool next_part(struct watch *w, struct file *file)
 			watch_lose(w, LOST_UNREADABLE, file->size);
 		if (part.fd >= 0 && part.len && !part.is_unsure) {
 			release_state(w, file, false);
+			late_scopes_deinit(&file->late);
+			file->late_size = 0;
 			scoped_close(&file->tail.fd);
 			tail_init(&file->tail, TAKE_FD(part.fd), 0);
 			file->tail.is_settled = true;

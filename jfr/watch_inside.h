@@ -2,7 +2,8 @@
 /*
  * What the parts of a watch share: rounds (watch.c), files (watch_open.c, watch_file.c,
  * watch_history.c), pieces of their chunks (watch_piece.c), what waits to be committed
- * (watch_commit.c) or for the next piece (watch_hold.c), and writers that died (watch_stale.c).
+ * (watch_commit.c) or for the next piece (watch_hold.c), what is known of later chunks
+ * (watch_ahead.c), and writers that died (watch_stale.c).
  */
 #ifndef JFR_WATCH_INSIDE_H
 #define JFR_WATCH_INSIDE_H
@@ -64,6 +65,8 @@ int watch_skip_history(struct watch *w, struct file *file);
 uint64_t watch_read_to(const struct file *file);
 /* Looks at a file and exports the piece it has, if there is one. 0, or what the output said. */
 int watch_visit(struct watch *w, struct file *file);
+/* The scopes that go over from chunk to chunk of a file: none while it is still written. */
+const struct late_scopes *watch_look_ahead(struct file *file);
 /* Exports what is left of its piece, or what waited too long for the next one: the same. */
 int watch_take_piece(struct watch *w, struct file *file);
 int watch_release_held(struct watch *w, struct file *file);

@@ -96,6 +96,7 @@ static int export_piece(struct watch *w, struct file *file, struct chunk_record 
 		.hold_from_ns = from < t->piece.to ? watch_hold_from(w, file) : NOT_HELD,
 		.root = w->roots[file->root],
 		.path = file->path,
+		.late = watch_look_ahead(file),
 		.state = &file->state,
 	};
 	int err;

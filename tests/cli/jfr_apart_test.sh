@@ -14,6 +14,7 @@ without_spans() { sed -E 's/,"(traceId|spanId|spanName)":"[^"]*"//g' "$1"; }
 # watch_all DIRECTORY N: until there are N lines, or for a minute
 watch_all() {
 	local try
+	rm -rf "$work/watched"
 	"$weft" jfr --watch "$1" -o "$work/watched" --ledger "$1.ledger" --history all 2>"$work/err" &
 	for try in {1..300}; do
 		sleep 0.2
@@ -31,7 +32,10 @@ for name in chunks8 chunks11 chunks17 chunks25; do
 	run jfr "$path" -o "$work/whole.json" && run jfr "$work/$name" -o "$work/apart.json"
 	[ -s "$work/whole.json" ] && same_lines "$work/whole.json" "$work/apart.json"
 	claim "the chunks of $name in a directory say what the file says" $?
-	rm -rf "$work/watched"
+	mkdir "$work/$name.one" && cp "$path" "$work/$name.one/x.jfr"
+	watch_all "$work/$name.one" "$(wc -l <"$work/whole.json")"
+	[ -s "$work/watched.json" ] && same_lines "$work/whole.json" "$work/watched.json"
+	claim "and so does the file when it is watched, spans that go over to the next chunk included" $?
 	watch_all "$work/$name" "$(wc -l <"$work/whole.json")"
 	[ -s "$work/watched.json" ] && same_lines <(without_spans "$work/whole.json") <(without_spans "$work/watched.json")
 	claim "and so they do when it is watched, but for spans that go over to the next one" $?
