@@ -13,8 +13,8 @@ import json
 import os
 import sys
 
-# The span of a scope is known when that ends.
-LATER = {"traceId", "spanId"}
+# The span of a scope is known when that ends, and its name with the span.
+LATER = {"traceId", "spanId", "spanName"}
 
 
 def content(event):
