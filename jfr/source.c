@@ -12,8 +12,10 @@
 #include "core/text.h"
 #include "jfr/chunk_header.h"
 #include "jfr/interpreter.h"
+#include "jfr/late_scopes.h"
 #include "jfr/recording.h"
 #include "jfr/samples.h"
+#include "jfr/scope_search.h"
 
 struct jfr_source {
 	int fd;
@@ -32,24 +34,39 @@ static int jfr_open(struct source *src, const struct options *opt)
 	return -errno;
 }
 
+/* What cannot be read ahead cannot be read, which is said then. */
+static int read_samples(const struct jfr_source *s, struct samples *samples,
+			struct recording_report *report)
+{
+	struct late_scopes late = { 0 };
+	struct interpreter in = { .groups = UINT32_MAX, .n_sinks = 1, .late = &late };
+	struct event_visitor visitor = interpreter_visitor(&in);
+	struct seen_chunks seen = { 0 };
+	int err = scope_search(s->fd, in.file, true, 1, &late);
+
+	if (err != -ENOMEM && err != -EINTR) {
+		in.sinks[0] = samples_sink(samples);
+		err = recording_read(s->fd, &visitor, &seen, report);
+		samples_finish(samples, report->start_ns, report->end_ns);
+	}
+	seen_chunks_deinit(&seen);
+	interpreter_deinit(&in);
+	late_scopes_deinit(&late);
+	return err;
+}
+
 static int jfr_pump(struct source *src, struct profile *p, int timeout_ms)
 {
 	const struct jfr_source *s = src->priv;
 	struct samples *samples = samples_new(p);
-	struct interpreter in = { .groups = UINT32_MAX, .n_sinks = 1 };
 	struct recording_report report = { 0 };
-	struct seen_chunks seen = { 0 };
-	struct event_visitor visitor = interpreter_visitor(&in);
 	char name[256];
 	int err = samples ? 0 : -ENOMEM;
 
 	(void)timeout_ms;
 	text_safe(src->path, name, sizeof(name));
-	if (!err) {
-		in.sinks[0] = samples_sink(samples);
-		err = recording_read(s->fd, &visitor, &seen, &report);
-		samples_finish(samples, report.start_ns, report.end_ns);
-	}
+	if (!err)
+		err = read_samples(s, samples, &report);
 	if (err)
 		log_error("cannot read %s: %s", name, strerror(-err));
 	else if (report.n_damages)
@@ -58,8 +75,6 @@ static int jfr_pump(struct source *src, struct profile *p, int timeout_ms)
 	if (!err && report.n_damages)
 		err = -EBADMSG;
 	recording_report_deinit(&report);
-	seen_chunks_deinit(&seen);
-	interpreter_deinit(&in);
 	samples_free(samples);
 	return err;
 }

@@ -29,11 +29,12 @@ def lines(weft, path, *options):
             return [json.loads(line) for line in f]
 
 
-def folded(weft, path, *options):
-    """What samples of each stack are worth, by the names of its functions."""
+def folded(weft, path, *options, is_direct=False):
+    """What samples of each stack are worth, by the names of its functions; direct: no profile was written before."""
     with tempfile.TemporaryDirectory(prefix="weft-meaning.") as folder:
-        profile = os.path.join(folder, "x.pb.gz")
-        subprocess.run([weft, "jfr", path, "-o", profile], capture_output=True, check=True)
+        profile = path if is_direct else os.path.join(folder, "x.pb.gz")
+        if not is_direct:
+            subprocess.run([weft, "jfr", path, "-o", profile], capture_output=True, check=True)
         out = os.path.join(folder, "x.folded")
         subprocess.run([weft, "report", profile, *options, "-o", out], capture_output=True, check=True)
         with open(out, encoding="utf-8") as f:
@@ -110,6 +111,7 @@ def check_spans(weft, path):
     stacks = folded(weft, path, "--by", "span_name")
     roots = {stack.split(";")[0] for stack in stacks}
     claim(roots == {"[no span_name]"} | {f"[span_name: {name}]" for name in names.values()}, "and its name is a label of a profile")
+    claim(folded(weft, path, "--by", "span_name", is_direct=True) == stacks, "also where weft report reads the recording")
 
 
 if __name__ == "__main__":
