@@ -28,15 +28,16 @@ struct loop {
 	struct explained_sample *held;
 	size_t n_held, cap_held;
 	uint32_t n_tasks;
-	struct {
+	struct culprit {
 		uint32_t name, n;
+		uint32_t span; /* that it was in last */
 	} tasks[MAX_TASKS];
 };
 
 struct loop_blocks {
 	struct profile *profile;
 	uint64_t limit_ns;
-	uint32_t key, blocked;
+	uint32_t key, blocked, span_key;
 	size_t max, used; /* bytes of marked labels */
 	size_t n_held;
 	uint64_t n_over;
@@ -59,6 +60,7 @@ struct loop_blocks *loop_blocks_new(struct profile *p, uint64_t limit_ns, size_t
 	if (limit_ns) {
 		b->key = profile_string(p, "loop");
 		b->blocked = profile_string(p, "blocked");
+		b->span_key = profile_string(p, "span_name");
 	}
 	return b;
 }
@@ -114,15 +116,15 @@ static void release(struct loop_blocks *b, struct loop *loop, bool is_blocked)
 	loop->n_held = 0;
 }
 
-/* Who has most of the turn's samples; 0: it was no task. */
-static uint32_t culprit(const struct loop *loop)
+/* Who has most of the turn's samples; of name 0: it was no task. */
+static struct culprit culprit_of(const struct loop *loop)
 {
 	uint32_t most = 0;
 
 	for (uint32_t i = 1; i < loop->n_tasks; i++)
 		if (loop->tasks[i].n > loop->tasks[most].n)
 			most = i;
-	return loop->n_tasks ? loop->tasks[most].name : 0;
+	return loop->n_tasks ? loop->tasks[most] : (struct culprit){ 0 };
 }
 
 /* What was seen of the turn. */
@@ -130,6 +132,7 @@ static void count(struct loop_blocks *b, const struct loop *loop)
 {
 	struct loop_summary *s = &b->summary;
 	uint64_t ns = loop->last_ns - loop->since_ns;
+	struct culprit culprit = culprit_of(loop);
 
 	s->n++;
 	s->sum_ns += ns;
@@ -137,7 +140,8 @@ static void count(struct loop_blocks *b, const struct loop *loop)
 		return;
 	s->longest_ns = ns;
 	s->longest_pid = loop->pid;
-	s->longest_task = culprit(loop);
+	s->longest_task = culprit.name;
+	s->longest_span = culprit.span;
 }
 
 static void end_turn(struct loop_blocks *b, struct loop *loop)
@@ -170,7 +174,18 @@ static struct loop *find_or_add(struct loop_blocks *b, uint32_t tid)
 	return loop;
 }
 
-static void blame(struct loop *loop, uint32_t task)
+static uint32_t span_of(const struct loop_blocks *b, uint32_t labels)
+{
+	size_t n;
+	const struct label *set = profile_get_labels(b->profile, labels, &n);
+
+	for (size_t i = 0; i < n; i++)
+		if (set[i].key == b->span_key)
+			return set[i].str;
+	return 0;
+}
+
+static void blame(struct loop *loop, uint32_t task, uint32_t span)
 {
 	uint32_t i = 0;
 
@@ -180,10 +195,12 @@ static void blame(struct loop *loop, uint32_t task)
 		return;
 	if (i == loop->n_tasks) {
 		loop->tasks[i].name = task;
-		loop->tasks[i].n = 0;
+		loop->tasks[i].n = loop->tasks[i].span = 0;
 		loop->n_tasks++;
 	}
 	loop->tasks[i].n++;
+	if (span)
+		loop->tasks[i].span = span;
 }
 
 /* False: there is no room. */
@@ -248,7 +265,8 @@ void loop_blocks_add(struct loop_blocks *b, const struct queued_sample *q, const
 		return;
 	}
 	loop->last_ns = s->time_ns;
-	blame(loop, task ? profile_find_string_n(b->profile, task, strlen(task)) : 0);
+	blame(loop, task ? profile_find_string_n(b->profile, task, strlen(task)) : 0,
+	      span_of(b, sample->labels));
 	if (is_beyond) {
 		loop->is_blocked = true;
 		release(b, loop, true);

@@ -22,6 +22,7 @@ struct loop_summary {
 	uint64_t n_unseen;  /* of them, those whose loop does not say when its turn began */
 	uint32_t longest_pid;
 	uint32_t longest_task; /* a string of the profile: who had most of its samples; 0: none */
+	uint32_t longest_span; /* what the span is called that these were in; 0: in none */
 };
 
 /* p is borrowed. limit_ns 0: no sample is held back or marked. max: bytes of labels with the mark;

@@ -161,11 +161,19 @@ static void print_top(const struct recording *r)
 	fflush(out);
 }
 
+static void print_quoted(const struct recording *r, const char *before, uint32_t string)
+{
+	char safe[512];
+
+	if (string)
+		fprintf(stderr, "%s'%s'", before,
+			text_safe(profile_get_string(r->profile, string), safe, sizeof(safe)));
+}
+
 static void print_loops(const struct recording *r)
 {
 	const struct loop_summary *l = &r->loops;
 	uint64_t ms = l->longest_ns / 1000000;
-	char safe[512];
 
 	if (!r->opt.block_ms)
 		return;
@@ -189,11 +197,11 @@ static void print_loops(const struct recording *r)
 		fprintf(stderr, "%" PRIu64 " ms", ms);
 	else
 		fprintf(stderr, "%.2f s", (double)l->longest_ns / 1e9);
-	text_safe(profile_get_string(r->profile, l->longest_task), safe, sizeof(safe));
-	if (l->longest_task)
-		fprintf(stderr, " (pid %u): task '%s'\n", l->longest_pid, safe);
-	else
-		fprintf(stderr, " (pid %u): a callback, no task\n", l->longest_pid);
+	fprintf(stderr, " (pid %u): %s", l->longest_pid,
+		l->longest_task ? "task " : "a callback, no task");
+	print_quoted(r, "", l->longest_task);
+	print_quoted(r, ", in span ", l->longest_span);
+	fputc('\n', stderr);
 }
 
 /* HotSpot's own code keeps the frame pointer of whoever called it, so that a walk by frame pointers

@@ -248,6 +248,26 @@ static void the_task_with_most_samples_is_at_fault(void **state)
 	add_of(t, 7, 1000, 1130, "bad");
 	loop_blocks_flush(t->blocks);
 	assert_int_equal(s->longest_task, bad);
+	assert_int_equal(s->longest_span, 0);
+}
+
+static void the_span_that_it_was_in_is_said(void **state)
+{
+	struct test *t = *state;
+	const struct loop_summary *s = loop_blocks_summary(t->blocks);
+	struct label label = { .key = profile_string(t->profile, "span_name") };
+
+	profile_string(t->profile, "Task-7");
+	for (uint32_t tid = 7; tid < 9; tid++) {
+		t->plain = 0;
+		add_of(t, tid, 1000, 1010, "Task-7");
+		label.str = profile_string(t->profile, tid == 7 ? "GET /slow" : "GET /");
+		t->plain = profile_label_set(t->profile, &label, 1);
+		add_of(t, tid, 1000, tid == 7 ? 1150 : 1140, "Task-7");
+	}
+	loop_blocks_flush(t->blocks);
+	assert_string_equal(profile_get_string(t->profile, s->longest_task), "Task-7");
+	assert_string_equal(profile_get_string(t->profile, s->longest_span), "GET /slow");
 }
 
 /* Before the process began, or later than the sample. */
@@ -328,6 +348,7 @@ int main(void)
 		TEST(a_short_turn_is_not_marked),
 		TEST(other_threads_are_not_its_business),
 		TEST(samples_after_the_loop_is_back_are_not_marked),
+		TEST(the_span_that_it_was_in_is_said),
 		TEST(the_task_with_most_samples_is_at_fault),
 		TEST(a_loop_with_a_clock_of_its_own_is_not_marked),
 		TEST(without_a_limit_nothing_is_held_back),
