@@ -456,6 +456,12 @@ bool pprof_sniff(const void *head, size_t len)
 	return !reader_error(&f.body);
 }
 
+/* Of JFR: packed with gzip they look like profiles. */
+static bool is_recording(const void *bytes, size_t len)
+{
+	return bytes && len >= 4 && !memcmp(bytes, "FLR", 4);
+}
+
 int pprof_decode(const void *bytes, size_t len, struct profile *p, struct pprof_report *report)
 {
 	struct decoder d = { .p = p, .report = report };
@@ -471,6 +477,8 @@ int pprof_decode(const void *bytes, size_t len, struct profile *p, struct pprof_
 		}
 		bytes = unpacked;
 	}
+	if (is_recording(bytes, len))
+		err = -ENOTSUP;
 	if (!err || err == -EBADMSG)
 		decode_passes(&d, bytes, len);
 	decoder_deinit(&d);

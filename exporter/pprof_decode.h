@@ -23,8 +23,8 @@ struct pprof_report {
 bool pprof_sniff(const void *head, size_t len);
 /*
  * Adds to p, which is a new one. 0; -EBADMSG damaged (p has the samples before the damage), -E2BIG
- * larger than weft reads (what then says what it does, as in "unpacks to more than ..."), -ENOMEM.
- * *report is always filled.
+ * larger than weft reads (what then says what it does, as in "unpacks to more than ..."), -ENOTSUP
+ * a recording of JFR, -ENOMEM. *report is always filled.
  */
 int pprof_decode(const void *bytes, size_t len, struct profile *p, struct pprof_report *report);
 

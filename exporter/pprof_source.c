@@ -79,6 +79,9 @@ static int pprof_pump(struct source *src, struct profile *p, int timeout_ms)
 	text_safe(src->path, name, sizeof(name));
 	if (err == -EBADMSG)
 		log_error("%s is damaged: %s at byte %" PRIu64, name, report.what, report.where);
+	else if (err == -ENOTSUP)
+		log_error("%s is a packed JFR recording\n  as a profile: weft jfr %s -o x.pb.gz",
+			  name, name);
 	else if (err == -E2BIG)
 		log_error("%s %s, which is refused", name, report.what);
 	else if (err)

@@ -91,6 +91,10 @@ head -c $((size / 2)) $cpu >"$work/half.pb.gz"
 run report "$work/half.pb.gz"
 [ $status = 6 ] && says err "damaged"
 claim "half a file is damaged input" $?
+printf 'FLR\0\0\2\0\1' | gzip >"$work/rec.jfr.gz"
+run report "$work/rec.jfr.gz"
+[ $status = 1 ] && says err "packed JFR recording" && says err "weft jfr" && ! says err "damaged"
+claim "of a packed recording it says who reads it" $?
 
 # On a terminal: a pager, colours, and the width.
 on_terminal() {
