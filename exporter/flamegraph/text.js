@@ -70,6 +70,7 @@ function moment(ms) {
 
 // A name from long to short: as it is, without its arguments, without its scope. Where dots part a
 // scope depends on the language; Go's "pkg.(*T).f" and "(anonymous namespace)::f" are no arguments.
+// A root or mark such as "[task: refresher]" becomes what is behind its colon.
 function shortForms(name, hasDots) {
 	let depth = 0, end = name.length, scope = 0;
 
@@ -85,7 +86,8 @@ function shortForms(name, hasDots) {
 		else if (depth === 0 && (name.startsWith("::", i) || (hasDots && (c === "." || c === "/"))) && i + 2 < end)
 			scope = i + (c === ":" ? 2 : 1);
 	}
-	return [name, name.slice(0, end), name.slice(scope, end)].filter((form, i, all) => form && form !== all[i - 1]);
+	return /^\[.+?: (.+)]$/.exec(name) ||
+		[name, name.slice(0, end), name.slice(scope, end)].filter((form, i, all) => form && form !== all[i - 1]);
 }
 
 function hash(s) {

@@ -145,7 +145,7 @@ def only_stacks_that_are_cut_are_called_truncated_or_broken(b, pages):
 
 
 @test()
-def long_names_lose_arguments_then_scope(b, pages):
+def long_names_lose_arguments_then_scope_and_labels_their_key(b, pages):
     b.open(pages.path["demo"])
     for name, dots, forms in (
             ("a::B<int>::c(int) const", False, ["a::B<int>::c(int) const", "a::B<int>::c", "c"]),
@@ -153,6 +153,8 @@ def long_names_lose_arguments_then_scope(b, pages):
             ("(anonymous namespace)::f(int)", False, [None, "(anonymous namespace)::f", "f"]),
             ("net/http.(*conn).serve", True, [None, "serve"]), ("main.main.func1", True, [None, "func1"]),
             ("com.example.Shop.checkout", True, [None, "checkout"]), ("foo.part.0", False, [None]),
+            ("[span_name: GET /a.b/{id}]", False, [None, "GET /a.b/{id}"]), ("[no span_name]", False, [None]),
+            ("[broken: no unwind data]", False, [None, "no unwind data"]), ("[truncated]", False, [None]),
             ("operator()(int)", False, [None]), ("", False, []), ("(", False, [None]), ("a::", False, [None])):
         equal(b.js(f"shortForms({json.dumps(name)}, {json.dumps(dots)})"), [name if form is None else form for form in forms])
 
