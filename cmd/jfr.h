@@ -32,8 +32,8 @@ struct jfr_run {
 	struct event_lines *lines; /* NULL: none are written */
 	const char *path;	   /* of the file that is read, as long as it is */
 	struct seen_chunks seen;
-	struct recording_past past; /* of the file that was read last */
-	struct late_scopes late;
+	struct recording_past past;	       /* of the file that was read last */
+	struct late_scopes late, late_of_part; /* of all paths; of what was packed in one */
 	struct jfr_file *files;
 	size_t n_files, files_cap;
 	int64_t start_ns, end_ns; /* of all files; 0, 0 without any */

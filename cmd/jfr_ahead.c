@@ -2,22 +2,26 @@
 #include "cmd/jfr_ahead.h"
 
 #include <errno.h>
+#include <inttypes.h>
 
 #include "cmd/jfr.h"
 #include "cmd/jfr_paths.h"
 #include "cmd/jfr_workers.h"
+#include "core/log.h"
 #include "core/options.h"
 #include "core/scoped.h"
+#include "core/text.h"
 #include "jfr/chunk_list.h"
 #include "jfr/scope_search.h"
+#include "jfr/tail.h"
 #include "jfr/unpack.h"
 
 /* Of a file that cannot be read whoever reads it next says so. Summaries say nothing of spans. */
-static int search(struct jfr_run *run, int fd, bool is_only)
+static int search(struct jfr_run *run, int fd, bool is_only, struct late_scopes *found)
 {
 	bool is_of_use = fd >= 0 && (run->opt->output || run->opt->format);
 	int err = is_of_use ? scope_search(fd, run->interpreter.file, is_only,
-					   jfr_workers_most(run), &run->late)
+					   jfr_workers_most(run), found)
 			    : 0;
 
 	return err == -ENOMEM || err == -EINTR ? err : 0;
@@ -37,26 +41,47 @@ static int expect(struct jfr_run *run, int fd)
 	return err;
 }
 
+static void be_ready(const char *name, struct late_scopes *found)
+{
+	char safe[128];
+
+	late_scopes_sort(found);
+	if (found->n_left_out)
+		log_error("jfr: %s: %" PRIu64 " scopes of spans that go over from chunk to chunk "
+			  "are left out: there is no room for so many",
+			  text_safe(name, safe, sizeof(safe)), found->n_left_out);
+}
+
 int jfr_ahead(struct jfr_run *run, const struct jfr_paths *paths)
 {
 	int err = 0;
 
-	run->interpreter.late = &run->late;
 	for (size_t i = 0; i < paths->n && !err; i++) {
 		SCOPED(close) int fd = jfr_path_open(&paths->items[i]);
 
 		run->interpreter.file = i;
 		err = paths->n > 1 ? expect(run, fd) : 0;
 		if (!err)
-			err = search(run, fd, paths->n == 1);
+			err = search(run, fd, paths->n == 1, &run->late);
 	}
+	be_ready(run->opt->files.items[0], &run->late);
 	return err;
 }
 
 int jfr_ahead_of_part(struct jfr_run *run, const struct unpack_part *part)
 {
+	struct late_scopes *of_part = &run->late_of_part;
+	struct chunk_header h;
+	const char *what;
+	int err;
+
+	run->interpreter.late = part->is_self ? &run->late : of_part;
 	if (part->is_self)
 		return 0;
-	run->interpreter.file = SIZE_MAX - run->n_files; /* no path has this number */
-	return search(run, part->fd, true);
+	late_scopes_deinit(of_part);
+	if (part->fd < 0 || tail_read_header(part->fd, 0, &h, &what))
+		return 0;
+	err = search(run, part->fd, true, of_part);
+	be_ready(part->name, of_part);
+	return err;
 }

@@ -106,4 +106,5 @@ void jfr_run_deinit(struct jfr_run *run)
 	recording_past_deinit(&run->past);
 	interpreter_deinit(&run->interpreter);
 	late_scopes_deinit(&run->late);
+	late_scopes_deinit(&run->late_of_part);
 }

@@ -187,7 +187,9 @@ static int take_span_name(struct interpreter *in, const struct moment *m)
 {
 	if (!in->found)
 		return scope_event_read_name(m, &in->spans.names);
-	return m->time_ns < m->chunk->header.start_ns ? late_scopes_add_name(in->found, m) : 0;
+	if (m->time_ns >= m->chunk->header.start_ns)
+		return 0;
+	return scope_event_read_name(m, &in->found->names);
 }
 
 static void find_span(const struct interpreter *in, struct moment *m)

@@ -2,27 +2,49 @@
 #include "jfr/late_scopes.h"
 
 #include <errno.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "core/array.h"
-#include "core/scoped.h"
+#include "core/intern.h"
+#include "core/saturated.h"
 #include "jfr/chunk.h"
 #include "jfr/constants.h"
 #include "jfr/jvm_facts.h"
 #include "jfr/metadata.h"
 #include "jfr/names.h"
-#include "jfr/scope_event.h"
 #include "jfr/spans.h"
 
-#define MAX_LATE (32 * 1024) /* some 8 MB */
+#define MAX_LATE (64 * 1024)	/* 6 MB */
+#define MAX_TEXTS_LEN (8 << 20) /* of their ids and tags */
+#define MAX_LOOKED_AT 1024	/* before and behind a time: a thread has some tens open at most */
+#define MAX_LOOKS (64 * 1024)	/* for one chunk, whatever its constants are */
+#define MAX_APART_NS ((int64_t)NS_PER_S / 10) /* the clocks of two chunks, however near */
+#define MAX_DRIFT 1000 /* a clock that is corrected is slower by a part of so many */
 
+/* Times are those of its JVM's own clock, in nanoseconds. */
 struct late_scope {
-	struct span_scope scope; /* without its thread's key, which is another in each chunk */
-	int64_t thread, os_thread;
 	struct late_owner owner;
-	int64_t chunk_ns; /* start of the one it is written in */
+	int64_t thread, os_thread;
+	int64_t start, end;
+	int64_t latest;	    /* end of the thread's scopes up to this one: late_scopes_sort() */
+	int64_t written;    /* start of the chunk it is written in */
+	int64_t clock_zero; /* of that chunk, in unix time */
+	uint32_t ids;	    /* struct late_ids */
 };
+
+/* As text, all zero behind their ends. */
+struct late_ids {
+	char trace_id[33], span_id[33], padding[2];
+	uint32_t tag;
+};
+
+/* When its JVM's clock was at 0. */
+static int64_t clock_zero(const struct chunk_header *h)
+{
+	return sub_saturated(h->start_ns, chunk_header_any_duration_ns(h, h->start_ticks));
+}
 
 struct late_owner late_owner(const struct jvm_facts *facts, size_t file)
 {
@@ -34,116 +56,219 @@ struct late_owner late_owner(const struct jvm_facts *facts, size_t file)
 void late_scopes_deinit(struct late_scopes *l)
 {
 	free(l->items);
-	arena_deinit(&l->arena);
+	intern_free(l->texts);
 	span_names_deinit(&l->names);
 	*l = (struct late_scopes){ 0 };
 }
 
-static struct span_ids *copy_ids(struct late_scopes *l, const struct span_ids *from)
+static bool is_full(const struct late_scopes *l)
 {
-	struct span_ids *ids = arena_alloc(&l->arena, sizeof(*ids));
-
-	if (!ids)
-		return NULL;
-	*ids = *from;
-	ids->tag = from->tag ? arena_copy(&l->arena, from->tag, strlen(from->tag)) : NULL;
-	return ids->tag || !from->tag ? ids : NULL;
+	return l->n >= MAX_LATE || intern_memory(l->texts) >= MAX_TEXTS_LEN;
 }
 
-static int add(struct late_scopes *l, const struct late_scope *from)
+static int add(struct late_scopes *l, const struct late_scope *late, const struct late_ids *ids,
+	       const char *tag)
 {
-	struct late_scope *late;
+	struct late_ids own = *ids;
+	uint32_t id;
 
-	if (l->n >= MAX_LATE)
+	if (!l->texts)
+		l->texts = intern_new();
+	if (!l->texts)
+		return -ENOMEM;
+	if (is_full(l)) {
+		l->n_left_out++;
 		return 0;
-	if (ARRAY_RESERVE(l->items, l->cap, l->n))
+	}
+	own.tag = tag ? intern_add(l->texts, tag, strlen(tag)) : 0;
+	id = intern_add(l->texts, &own, sizeof(own));
+	if (!id || (tag && !own.tag) || ARRAY_RESERVE(l->items, l->cap, l->n))
 		return -ENOMEM;
-	late = &l->items[l->n];
-	*late = *from;
-	late->scope.id = 0; /* a tag's key is another in each chunk */
-	late->scope.ids = copy_ids(l, from->scope.ids);
-	if (!late->scope.ids)
-		return -ENOMEM;
-	l->n++;
+	l->items[l->n] = *late;
+	l->items[l->n++].ids = id;
 	return 0;
 }
 
 int late_scopes_add(struct late_scopes *l, struct late_owner owner, const struct chunk *chunk,
 		    const struct java_thread *thread, const struct span_scope *scope)
 {
+	int64_t zero = clock_zero(&chunk->header);
 	const struct late_scope late = {
-		.scope = *scope,
+		.owner = owner,
 		.thread = thread->id,
 		.os_thread = thread->os_id,
-		.owner = owner,
-		.chunk_ns = chunk->header.start_ns,
+		.start = sub_saturated(scope->start_ns, zero),
+		.end = sub_saturated(scope->end_ns, zero),
+		.written = sub_saturated(chunk->header.start_ns, zero),
+		.clock_zero = zero,
 	};
-	int err;
+	struct late_ids ids = { .tag = 0 };
 
-	pthread_mutex_lock(&l->lock);
-	err = add(l, &late);
-	pthread_mutex_unlock(&l->lock);
+	snprintf(ids.trace_id, sizeof(ids.trace_id), "%s", scope->ids->trace_id);
+	snprintf(ids.span_id, sizeof(ids.span_id), "%s", scope->ids->span_id);
+	return add(l, &late, &ids, scope->ids->tag);
+}
+
+static const struct late_ids *ids_of(const struct late_scopes *l, const struct late_scope *late)
+{
+	return intern_get(l->texts, late->ids, NULL);
+}
+
+int late_scopes_append(struct late_scopes *l, const struct late_scopes *from,
+		       struct late_owner owner)
+{
+	int err = span_names_append(&l->names, &from->names);
+
+	l->n_left_out += from->n_left_out;
+	for (size_t i = 0; i < from->n && !err; i++) {
+		const struct late_ids *ids = ids_of(from, &from->items[i]);
+		struct late_scope late = from->items[i];
+
+		if (late.owner.pid == -1)
+			late.owner = owner;
+		err = add(l, &late, ids, intern_get(from->texts, ids->tag, NULL));
+	}
 	return err;
 }
 
-int late_scopes_add_name(struct late_scopes *l, const struct moment *m)
-{
-	int err;
+#define COMPARE(a, b) (((a) > (b)) - ((a) < (b)))
 
-	pthread_mutex_lock(&l->lock);
-	err = scope_event_read_name(m, &l->names);
-	pthread_mutex_unlock(&l->lock);
-	return err;
+static int compare_threads(const struct late_scope *x, const struct late_scope *y)
+{
+	if (x->owner.pid != y->owner.pid)
+		return COMPARE(x->owner.pid, y->owner.pid);
+	if (x->owner.start_ms != y->owner.start_ms)
+		return COMPARE(x->owner.start_ms, y->owner.start_ms);
+	if (x->thread != y->thread)
+		return COMPARE(x->thread, y->thread);
+	return COMPARE(x->os_thread, y->os_thread);
 }
 
-static bool is_current(const struct late_scope *late, struct late_owner owner,
-		       const struct chunk *chunk)
-{
-	return late->chunk_ns > chunk->header.start_ns &&
-	       late->scope.end_ns > chunk->header.start_ns && late->owner.pid == owner.pid &&
-	       late->owner.start_ms == owner.start_ms;
-}
-
+/* By thread, then by start; of those with one start the outer one first. */
 static int compare(const void *a, const void *b)
 {
-	const struct late_scope *x = *(const struct late_scope *const *)a;
-	const struct late_scope *y = *(const struct late_scope *const *)b;
+	const struct late_scope *x = a, *y = b;
+	int order = compare_threads(x, y);
 
-	if (x->thread != y->thread)
-		return x->thread < y->thread ? -1 : 1;
-	return x->os_thread < y->os_thread ? -1 : x->os_thread > y->os_thread;
+	if (order || x->start != y->start)
+		return order ? order : COMPARE(x->start, y->start);
+	if (x->end != y->end)
+		return COMPARE(y->end, x->end);
+	if (x->written != y->written)
+		return COMPARE(x->written, y->written);
+	return x->ids != y->ids ? COMPARE(x->ids, y->ids) : COMPARE(x->clock_zero, y->clock_zero);
 }
 
-/* Those of the thread that a constant is. */
-static int lend_to(const struct late_scope *const *current, size_t n, struct chunk *chunk,
-		   uint64_t type, int64_t key, struct spans *to)
+/* A chunk that is in several files has them in each. */
+static size_t drop_copies(struct late_scope *items, size_t n)
 {
-	const struct java_thread *thread = names_thread(chunk, type, key);
-	struct late_scope wanted;
-	const struct late_scope *ptr = &wanted;
-	size_t low = 0, high = n;
-	int err = 0;
+	size_t n_kept = n > 0;
 
-	if (!thread)
+	for (size_t i = 1; i < n; i++)
+		if (compare(&items[n_kept - 1], &items[i]))
+			items[n_kept++] = items[i];
+	return n_kept;
+}
+
+void late_scopes_sort(struct late_scopes *l)
+{
+	if (l->n)
+		qsort(l->items, l->n, sizeof(*l->items), compare);
+	l->n = drop_copies(l->items, l->n);
+	for (size_t i = 0; i < l->n; i++) {
+		struct late_scope *late = &l->items[i];
+
+		late->latest = late->end;
+		if (i && !compare_threads(late - 1, late) && late[-1].latest > late->end)
+			late->latest = late[-1].latest;
+	}
+}
+
+/* A chunk that scopes are lent to. */
+struct borrower {
+	const struct late_scopes *l;
+	int64_t start, end, clock_zero; /* as of a scope; an end that nobody knows is the last */
+	struct spans *to;
+	size_t n_looks;
+};
+
+/* Are its times those of the same clock as the chunk's? */
+static bool has_clock_of(const struct late_scope *late, const struct borrower *b)
+{
+	__int128 apart = (__int128)late->clock_zero - b->clock_zero;
+	__int128 most = MAX_APART_NS + ((__int128)late->written - b->start) / MAX_DRIFT;
+
+	return apart <= most && -apart <= most;
+}
+
+static int lend(struct borrower *b, const struct late_scope *late, int64_t key)
+{
+	const struct late_ids *from = ids_of(b->l, late);
+	struct span_ids ids = { .tag = intern_get(b->l->texts, from->tag, NULL) };
+	struct span_scope scope = {
+		.thread = (uint64_t)key,
+		.start_ns = add_saturated(late->start, b->clock_zero),
+		.end_ns = add_saturated(late->end, b->clock_zero),
+		.is_late = true,
+		.ids = &ids,
+	};
+
+	if (b->n_looks++ >= MAX_LOOKS || late->written <= b->start || late->end <= b->start ||
+	    !has_clock_of(late, b))
 		return 0;
-	wanted.thread = thread->id;
-	wanted.os_thread = thread->os_id;
+	memcpy(ids.trace_id, from->trace_id, sizeof(ids.trace_id));
+	memcpy(ids.span_id, from->span_id, sizeof(ids.span_id));
+	return spans_add(b->to, &scope);
+}
+
+/* How many there are up to a thread's last one that had begun at a time. */
+static size_t n_begun(const struct late_scopes *l, const struct late_scope *at)
+{
+	size_t low = 0, high = l->n;
+
 	while (low < high) {
 		size_t mid = low + (high - low) / 2;
+		int order = compare_threads(&l->items[mid], at);
 
-		if (compare(&current[mid], &ptr) < 0)
+		if (order < 0 || (!order && l->items[mid].start <= at->start))
 			low = mid + 1;
 		else
 			high = mid;
 	}
-	for (; low < n && !err && !compare(&current[low], &ptr); low++) {
-		struct span_scope scope = current[low]->scope;
+	return low;
+}
 
-		scope.thread = (uint64_t)key;
-		scope.is_late = true;
-		err = spans_add(to, &scope);
+/* Those of the thread that a constant is: back from the chunk's start, and on from there. */
+static int lend_to(struct borrower *b, const struct late_scope *at, int64_t key)
+{
+	const struct late_scope *items = b->l->items;
+	size_t begun = n_begun(b->l, at), i;
+	int err = 0;
+
+	for (i = begun; i > 0 && begun - i < MAX_LOOKED_AT && !err; i--) {
+		if (compare_threads(&items[i - 1], at) || items[i - 1].latest <= b->start)
+			break;
+		err = lend(b, &items[i - 1], key);
+	}
+	for (i = begun; i < b->l->n && i - begun < MAX_LOOKED_AT && !err; i++) {
+		if (compare_threads(&items[i], at) || items[i].start >= b->end)
+			break;
+		err = lend(b, &items[i], key);
 	}
 	return err;
+}
+
+static struct borrower borrower_of(const struct late_scopes *l, const struct chunk_header *h,
+				   struct spans *to)
+{
+	struct borrower b = { .l = l, .end = INT64_MAX, .clock_zero = clock_zero(h), .to = to };
+	int64_t end_ns = chunk_header_end_ns(h);
+
+	b.start = sub_saturated(h->start_ns, b.clock_zero);
+	/* That is by the system's clock. */
+	if (h->state == CHUNK_COMPLETE && end_ns > h->start_ns)
+		b.end = add_saturated(sub_saturated(end_ns, b.clock_zero), (int64_t)NS_PER_S);
+	return b;
 }
 
 int late_scopes_lend(const struct late_scopes *l, struct late_owner owner, struct chunk *chunk,
@@ -151,20 +276,19 @@ int late_scopes_lend(const struct late_scopes *l, struct late_owner owner, struc
 {
 	const struct jfr_type *type = metadata_by_name(chunk->metadata, "java.lang.Thread");
 	struct pool *pool = type ? constants_pool(names_constants(chunk->names), type->id) : NULL;
-	SCOPED(free) const struct late_scope **current = NULL;
-	size_t n = 0;
+	struct borrower b = borrower_of(l, &chunk->header, to);
+	struct late_scope at = { .owner = owner, .start = b.start };
 	int err = 0;
 
 	if (!l->n || !pool)
 		return 0;
-	current = malloc(l->n * sizeof(*current));
-	if (!current)
-		return -ENOMEM;
-	for (size_t i = 0; i < l->n; i++)
-		if (is_current(&l->items[i], owner, chunk))
-			current[n++] = &l->items[i];
-	qsort(current, n, sizeof(*current), compare);
-	for (size_t i = 0; n && i < pool_size(pool) && !err; i++)
-		err = lend_to(current, n, chunk, type->id, pool_key(pool, i), to);
+	for (size_t i = 0; i < pool_size(pool) && b.n_looks < MAX_LOOKS && !err; i++) {
+		int64_t key = pool_key(pool, i);
+		const struct java_thread *thread = names_thread(chunk, type->id, key);
+
+		at.thread = thread ? thread->id : 0;
+		at.os_thread = thread ? thread->os_id : 0;
+		err = thread ? lend_to(&b, &at, key) : 0;
+	}
 	return err;
 }

@@ -4,8 +4,9 @@
 #include <errno.h>
 #include <pthread.h>
 #include <stdlib.h>
-#include <unistd.h>
 
+#include "core/file_read.h"
+#include "core/hurry.h"
 #include "core/reader.h"
 #include "core/scoped.h"
 #include "jfr/chunk_list.h"
@@ -16,33 +17,60 @@
 #include "jfr/wire.h"
 
 #define MAX_METADATA (16 << 20) /* more is read in the common way */
-#define MIN_CHUNKS 4		/* of a thread */
+#define MIN_CHUNKS 4		/* of a thread, as each has N_BEFORE of others to look at */
+#define N_BEFORE 2		/* chunks whose names count, too */
 
-/* Do the types of a chunk have any? A JVM's last chunk knows all that it ever had. Also true when
-   that cannot be told. */
-static bool has_types(int fd, const struct listed_chunk *chunk)
+/* How a chunk's metadata begin. */
+struct metadata_head {
+	uint64_t len, number; /* the same number: nothing has changed since the last chunk */
+};
+
+static int head_at(int fd, uint64_t at, struct metadata_head *head)
 {
-	off_t at = (off_t)(chunk->at + chunk->header.metadata_at);
-	uint8_t head[WIRE_VARINT_MAX];
-	SCOPED(free) uint8_t *bytes = NULL;
+	uint8_t bytes[5 * WIRE_VARINT_MAX];
 	struct reader r;
-	uint64_t len;
+	size_t len;
+	int err = file_read(fd, at, bytes, sizeof(bytes), &len);
 
-	if (pread(fd, head, sizeof(head), at) != sizeof(head))
+	if (err)
+		return err;
+	reader_init(&r, bytes, len);
+	head->len = wire_varint(&r, "size");
+	wire_varint(&r, "type");
+	wire_varint(&r, "start");
+	wire_varint(&r, "duration");
+	head->number = wire_varint(&r, "number");
+	return reader_error(&r);
+}
+
+/* Do the types of a chunk have any, where they are not those of the chunk before? Also true when
+   that cannot be told. */
+static bool has_types(int fd, const struct listed_chunk *chunk, struct metadata_head *last)
+{
+	uint64_t at = chunk->at + chunk->header.metadata_at;
+	SCOPED(free) uint8_t *bytes = NULL;
+	struct metadata_head head;
+	size_t len;
+
+	if (head_at(fd, at, &head) || head.len > MAX_METADATA)
 		return true;
-	reader_init(&r, head, sizeof(head));
-	len = wire_varint(&r, "size");
-	if (reader_error(&r) || len > MAX_METADATA)
-		return true;
-	bytes = malloc(len + !len);
-	return !bytes || pread(fd, bytes, len, at) != (ssize_t)len ||
+	if (head.len == last->len && head.number == last->number)
+		return false;
+	*last = head;
+	bytes = malloc(head.len + !head.len);
+	return !bytes || file_read(fd, at, bytes, head.len, &len) || len != head.len ||
 	       scope_events_in_bytes(bytes, len);
 }
 
-/* Is it worth while? */
-static bool may_have(int fd, const struct chunk_list *l, bool is_only)
+/* The first chunk that is worth while; the number of all if none is. */
+static size_t first_with_types(int fd, const struct chunk_list *l)
 {
-	return !l->n || (!(is_only && l->n == 1) && has_types(fd, &l->items[l->n - 1]));
+	struct metadata_head last = { 0 };
+	size_t i = 0;
+
+	while (i < l->n && !hurry_is_on() && !has_types(fd, &l->items[i], &last))
+		i++;
+	return i;
 }
 
 /* Some of a file's chunks. */
@@ -51,7 +79,9 @@ struct search {
 	struct event_visitor visitor;
 	struct seen_chunks seen;
 	struct recording *recording;
-	uint64_t first, from, to; /* the first chunk's end; where these begin and end */
+	struct late_scopes found;
+	uint64_t first, before; /* the first chunk's end; those before its own, from here on */
+	uint64_t from, to;	/* where its own begin and end */
 	pthread_t thread;
 	bool is_started;
 	int err;
@@ -63,17 +93,18 @@ static void *search(void *ctx)
 	struct search *s = ctx;
 
 	/* What it says of its JVM may stand in a file's first chunk only. */
-	if (s->from)
-		s->err = recording_glance(s->recording, 0, s->first, &ignored);
+	s->err = recording_glance(s->recording, 0, s->first, &ignored);
+	if (!s->err)
+		s->err = recording_glance(s->recording, s->before, s->from, &ignored);
 	if (!s->err)
 		s->err = recording_read_part(s->recording, s->from, s->to, &ignored);
 	recording_report_deinit(&ignored);
 	return NULL;
 }
 
-static void search_init(struct search *s, int fd, size_t file, struct late_scopes *found)
+static void search_init(struct search *s, int fd, size_t file)
 {
-	s->interpreter.found = found;
+	s->interpreter.found = &s->found;
 	s->interpreter.file = file;
 	s->visitor = interpreter_visitor(&s->interpreter);
 	s->recording = recording_new(fd, &s->visitor, &s->seen, &s->err);
@@ -84,20 +115,34 @@ static void search_deinit(struct search *s)
 	recording_free(s->recording);
 	seen_chunks_deinit(&s->seen);
 	interpreter_deinit(&s->interpreter);
+	late_scopes_deinit(&s->found);
 }
 
-/* A file whose chunks are not known is one part. */
-static void set_range(struct search *s, const struct chunk_list *l, size_t part, size_t n)
+static uint64_t chunk_at(const struct chunk_list *l, size_t index)
 {
-	s->first = l->n > 1 ? l->items[1].at : UINT64_MAX;
-	s->from = part ? l->items[l->n * part / n].at : 0;
-	s->to = part + 1 < n ? l->items[l->n * (part + 1) / n].at : UINT64_MAX;
+	const struct listed_chunk *last = l->n ? &l->items[l->n - 1] : NULL;
+
+	if (index < l->n)
+		return l->items[index].at;
+	return last ? last->at + last->header.size : 0;
 }
 
-static int search_all(struct search *parts, size_t n)
+/* The chunks of a part from the first one that is worth while on, and whatever is behind them. */
+static void set_range(struct search *s, const struct chunk_list *l, size_t first, size_t part,
+		      size_t n)
 {
-	int err = 0;
+	size_t from = first + (l->n - first) * part / n;
+	size_t to = first + (l->n - first) * (part + 1) / n;
 
+	/* Of another part's JVM that one knows. */
+	s->first = from && !part ? chunk_at(l, 1) : 0;
+	s->before = chunk_at(l, from > N_BEFORE ? from - N_BEFORE : 0);
+	s->from = chunk_at(l, from);
+	s->to = part + 1 < n ? chunk_at(l, to) : UINT64_MAX;
+}
+
+static void search_all(struct search *parts, size_t n)
+{
 	for (size_t i = 1; i < n; i++)
 		parts[i].is_started =
 			!parts[i].err && !pthread_create(&parts[i].thread, NULL, search, &parts[i]);
@@ -106,29 +151,66 @@ static int search_all(struct search *parts, size_t n)
 			pthread_join(parts[i].thread, NULL);
 		else if (!parts[i].err)
 			search(&parts[i]);
-		err = err ? err : parts[i].err;
 	}
+}
+
+/* In the order of the file, as one part would have found them. */
+static int take_all(const struct search *parts, size_t n, size_t file, struct late_scopes *found)
+{
+	struct late_owner owner = late_owner(&(struct jvm_facts){ 0 }, file);
+	int err = 0;
+
+	for (size_t i = 0; i < n; i++) {
+		const struct jvm_facts *facts = &parts[i].interpreter.facts;
+		int part_err = late_scopes_append(found, &parts[i].found, owner);
+
+		if (facts->pid)
+			owner = late_owner(facts, file);
+		err = err ? err : parts[i].err ? parts[i].err : part_err;
+	}
+	return err;
+}
+
+static int search_from(int fd, size_t file, const struct chunk_list *l, size_t first,
+		       size_t n_threads, struct late_scopes *found)
+{
+	size_t most = (l->n - first) / MIN_CHUNKS, n = most < n_threads ? most : n_threads;
+	struct search *parts = calloc(n + !n, sizeof(*parts));
+	int err = parts ? 0 : -ENOMEM;
+
+	n += !n;
+	for (size_t i = 0; parts && i < n; i++) {
+		search_init(&parts[i], fd, file);
+		set_range(&parts[i], l, first, i, n);
+	}
+	if (parts) {
+		search_all(parts, n);
+		err = take_all(parts, n, file, found);
+	}
+	for (size_t i = 0; parts && i < n; i++)
+		search_deinit(&parts[i]);
+	free(parts);
 	return err;
 }
 
 int scope_search(int fd, size_t file, bool is_only, size_t n_threads, struct late_scopes *found)
 {
 	struct chunk_list l = { 0 };
-	bool may = chunk_list_read(fd, &l) || may_have(fd, &l, is_only);
-	size_t n = l.n / MIN_CHUNKS < n_threads ? l.n / MIN_CHUNKS : n_threads;
-	struct search *parts = may ? calloc(n + !n, sizeof(*parts)) : NULL;
-	int err = may && !parts ? -ENOMEM : 0;
+	int err = chunk_list_read(fd, &l), rest = err == -EBADMSG;
+	size_t first = 0;
 
-	n += !n;
-	for (size_t i = 0; parts && i < n; i++) {
-		search_init(&parts[i], fd, file, found);
-		set_range(&parts[i], &l, i, n);
+	if (err && !rest) {
+		chunk_list_deinit(&l);
+		return err;
 	}
-	if (parts)
-		err = search_all(parts, n);
-	for (size_t i = 0; parts && i < n; i++)
-		search_deinit(&parts[i]);
-	free(parts);
+	/* One chunk has nothing to lend to itself. */
+	if (!is_only || l.n + (size_t)rest > 1)
+		first = first_with_types(fd, &l);
+	else
+		first = l.n, rest = 0;
+	err = first < l.n || rest ? search_from(fd, file, &l, first, n_threads, found) : 0;
 	chunk_list_deinit(&l);
+	if (is_only)
+		late_scopes_sort(found);
 	return err;
 }

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "core/intern.h"
+#include "core/scoped.h"
 
 #define FIRST_SLOTS 256		/* a power of two */
 #define MAX_SPANS (256 * 1024)	/* 12 MB of slots */
@@ -60,10 +61,10 @@ static int grow(struct span_names *s)
 	return 0;
 }
 
-int span_names_add(struct span_names *s, const char *trace_id, const char *span_id,
-		   const char *name)
+static int add(struct span_names *s, const struct named_span *span, const char *name)
 {
-	struct named_span span = key_of(trace_id, span_id), *slot;
+	struct named_span *slot;
+	uint32_t id;
 
 	if (!s->texts)
 		s->texts = intern_new();
@@ -73,13 +74,38 @@ int span_names_add(struct span_names *s, const char *trace_id, const char *span_
 		return 0;
 	if (2 * s->n >= s->n_slots && grow(s))
 		return -ENOMEM;
-	span.name = intern_get(s->texts, intern_add(s->texts, name, strlen(name)), NULL);
-	if (!span.name)
+	id = intern_add(s->texts, name, strlen(name));
+	if (!id)
 		return -ENOMEM;
-	slot = slot_of(s, &span);
-	s->n += !slot->name;
-	*slot = span;
+	slot = slot_of(s, span);
+	if (!slot->name) {
+		*slot = *span;
+		slot->number = (uint32_t)s->n++;
+	}
+	slot->name = id;
 	return 0;
+}
+
+int span_names_add(struct span_names *s, const char *trace_id, const char *span_id,
+		   const char *name)
+{
+	struct named_span span = key_of(trace_id, span_id);
+
+	return add(s, &span, name);
+}
+
+/* Slots are in another order in every run, and there may not be room for all. */
+int span_names_append(struct span_names *s, const struct span_names *from)
+{
+	SCOPED(free) const struct named_span **in_order = calloc(from->n, sizeof(*in_order));
+	int err = from->n && !in_order ? -ENOMEM : 0;
+
+	for (size_t i = 0; i < from->n_slots && !err; i++)
+		if (from->slots[i].name)
+			in_order[from->slots[i].number] = &from->slots[i];
+	for (size_t i = 0; i < from->n && !err; i++)
+		err = add(s, in_order[i], intern_get(from->texts, in_order[i]->name, NULL));
+	return err;
 }
 
 const char *span_names_find(const struct span_names *s, const char *trace_id, const char *span_id)
@@ -89,5 +115,5 @@ const char *span_names_find(const struct span_names *s, const char *trace_id, co
 	if (!s->n)
 		return NULL;
 	key = key_of(trace_id, span_id);
-	return slot_of(s, &key)->name;
+	return intern_get(s->texts, slot_of(s, &key)->name, NULL);
 }

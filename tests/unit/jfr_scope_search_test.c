@@ -158,10 +158,11 @@ static void scopes_are_those_of_the_same_jvm_only(void **state)
 	}
 }
 
-/* Each has chunks whose scopes are another's business. */
+/* Each has chunks whose scopes are another's business, and of another JVM, which only the first
+   chunk of each says. */
 static void several_threads_find_the_same(void **state)
 {
-	enum { N_CHUNKS = 12 };
+	enum { N_CHUNKS = 12, N_OF_FIRST = 5 };
 
 	for (size_t n = 1; n <= 3; n++) {
 		struct late_scopes late = { 0 };
@@ -169,7 +170,7 @@ static void several_threads_find_the_same(void **state)
 
 		(void)state;
 		for (int64_t i = 0; i < N_CHUNKS; i++) {
-			begin_chunk(&m, i ? 0 : 17);
+			begin_chunk(&m, i == N_OF_FIRST ? 18 : i ? 0 : 17);
 			sample(&m, i * CHUNK_NS + 50, 1);
 			if (i)
 				scope(&m, i * CHUNK_NS - CHUNK_NS + 40, i * CHUNK_NS + 10, 1,
@@ -177,27 +178,139 @@ static void several_threads_find_the_same(void **state)
 		}
 		read_ahead(&m, &late, n);
 		for (int64_t i = 0; i < N_CHUNKS; i++)
-			check(&m.items[i], i + 1 < N_CHUNKS ? OUTER : "", "");
+			check(&m.items[i], i + 1 < N_CHUNKS && i + 1 != N_OF_FIRST ? OUTER : "",
+			      "");
 		assert_int_equal(late.n, N_CHUNKS - 1);
 		late_scopes_deinit(&late);
 		meaning_deinit(&m);
 	}
 }
 
-static void one_chunk_is_not_read_ahead(void **state)
+/* A span that several events name has the name of the one that is written last. */
+static void last_of_several_names_counts_whoever_finds_it(void **state)
+{
+	enum { N_CHUNKS = 12 };
+
+	for (size_t n = 1; n <= 3; n++) {
+		struct late_scopes late = { 0 };
+		struct meaning m = { 0 };
+		char text[32];
+
+		(void)state;
+		for (int64_t i = 0; i < N_CHUNKS; i++) {
+			begin_chunk(&m, 17);
+			if (!i)
+				sample(&m, 50, 1);
+			snprintf(text, sizeof(text), "name %d", (int)i);
+			if (i)
+				name(&m, 40, i * CHUNK_NS + 10, text, OUTER);
+		}
+		scope(&m, 40, (N_CHUNKS - 1) * CHUNK_NS + 10, 1, OUTER);
+		read_ahead(&m, &late, n);
+		check(&m.items[0], OUTER, "name 11");
+		late_scopes_deinit(&late);
+		meaning_deinit(&m);
+	}
+}
+
+/* The second chunk's clock was set before it began; or corrected, as it is all the time. */
+static void clocks_that_were_set_lend_nothing(void **state)
+{
+	static const struct {
+		int64_t set_ns;
+		const char *early, *just_before, *in;
+	} cases[] = {
+		{ -CHUNK_NS / 2, "", "", "" },
+		{ CHUNK_NS / 2, "", "", "" },
+		{ -1000000, "", "", OUTER },
+		{ 1000000, "", "", OUTER },
+	};
+
+	for (size_t i = 0; i < N(cases); i++) {
+		struct late_scopes late = { 0 };
+		struct meaning m = { 0 };
+
+		(void)state;
+		begin_chunk(&m, 17);
+		sample(&m, CHUNK_NS / 2, 1);
+		sample(&m, CHUNK_NS / 10 * 9 - 500000, 1);
+		sample(&m, CHUNK_NS / 10 * 9 + 500000, 1);
+		begin_chunk(&m, 17);
+		m.c.start_ns += cases[i].set_ns;
+		scope(&m, CHUNK_NS / 10 * 9, CHUNK_NS / 10 * 11, 1, OUTER);
+		read_ahead(&m, &late, 1);
+		check(&m.items[0], cases[i].early, "");
+		check(&m.items[1], cases[i].just_before, "");
+		check(&m.items[2], cases[i].in, "");
+		late_scopes_deinit(&late);
+		meaning_deinit(&m);
+	}
+}
+
+/* Its application went, and the types with it. */
+static void scopes_are_found_when_the_last_chunk_knows_no_such_type(void **state)
 {
 	struct late_scopes late = { 0 };
 	struct meaning m = { 0 };
 
 	(void)state;
 	begin_chunk(&m, 17);
-	sample(&m, 10, 1);
-	scope(&m, -5, 20, 1, OUTER);
+	sample(&m, 1000, 1);
+	begin_chunk(&m, 17);
+	scope(&m, 200, CHUNK_NS + 5, 1, OUTER);
+	jfr_chunk_end(&m.c);
+	meaning_begin(&m, &shapes[SAMPLE], 1);
+	m.c.start_ticks += TICKS(2 * CHUNK_NS);
 	read_ahead(&m, &late, 1);
-	assert_int_equal(late.n, 0);
 	check(&m.items[0], OUTER, "");
 	late_scopes_deinit(&late);
 	meaning_deinit(&m);
+}
+
+/* One thread under many keys, with many scopes: one chunk's times the other's. */
+static void what_is_lent_to_a_chunk_is_bounded(void **state)
+{
+	enum { N_KEYS = 3000, N_SCOPES = 3000, MOST = 100 * 1000 };
+	struct late_scopes late = { 0 };
+	struct meaning m = { 0 };
+
+	(void)state;
+	begin_chunk(&m, 17);
+	for (unsigned int i = 0; i < N_KEYS; i++)
+		put_thread(&m, 30 + i, 1);
+	sample(&m, 1000000, 1);
+	begin_chunk(&m, 17);
+	for (int64_t i = 0; i < N_SCOPES; i++)
+		scope(&m, 100 + 2 * i, CHUNK_NS + 10, 1, OUTER);
+	read_ahead(&m, &late, 1);
+	assert_int_equal(late.n, N_SCOPES);
+	assert_in_range(m.in.spans.cap, N_SCOPES, MOST);
+	late_scopes_deinit(&late);
+	meaning_deinit(&m);
+}
+
+/* Nor is one of which the end is missing. */
+static void one_chunk_is_not_read_ahead(void **state)
+{
+	for (size_t n_cut = 0; n_cut < 2; n_cut++) {
+		int fd = memfd_create("recording", MFD_CLOEXEC);
+		struct late_scopes late = { 0 };
+		struct meaning m = { 0 };
+
+		(void)state;
+		begin_chunk(&m, 17);
+		scope(&m, -5, 20, 1, OUTER);
+		sample(&m, 10, 1);
+		jfr_chunk_end(&m.c);
+		assert_int_equal(write(fd, m.b.data, m.b.len - n_cut), m.b.len - n_cut);
+		assert_int_equal(scope_search(fd, 0, true, 1, &late), 0);
+		assert_int_equal(late.n, 0);
+		assert_int_equal(scope_search(fd, 0, false, 1, &late), 0);
+		assert_int_equal(late.n, 1);
+		close(fd);
+		late_scopes_deinit(&late);
+		meaning_deinit(&m);
+	}
 }
 
 int main(void)
@@ -206,6 +319,10 @@ int main(void)
 		cmocka_unit_test(scopes_go_over_several_chunks),
 		cmocka_unit_test(scopes_are_those_of_the_same_jvm_only),
 		cmocka_unit_test(several_threads_find_the_same),
+		cmocka_unit_test(last_of_several_names_counts_whoever_finds_it),
+		cmocka_unit_test(clocks_that_were_set_lend_nothing),
+		cmocka_unit_test(scopes_are_found_when_the_last_chunk_knows_no_such_type),
+		cmocka_unit_test(what_is_lent_to_a_chunk_is_bounded),
 		cmocka_unit_test(one_chunk_is_not_read_ahead),
 	};
 
