@@ -155,8 +155,24 @@ static bool is_something_else(const struct unpack_part *part, const struct jfr_f
 	       !strstr(path_basename(part->name), ".jfr");
 }
 
+/* There is no recording in it yet. */
+static void tell_of_nothing(const struct unpack_part *part, const struct recording_report *r)
+{
+	if (part->err)
+		return;
+	if (part->is_self && !part->len)
+		log_info("%s is empty: a JVM fills it when it dumps or ends; what it recorded "
+			 "until then is in its repository",
+			 part->name);
+	else if (r->n_unflushed && !r->n_chunks && !r->n_damages)
+		log_info("%s has nothing that can be read yet: a JVM flushes what it records about "
+			 "once a second",
+			 part->name);
+}
+
 static int read_recording(struct jfr_run *run, struct unpack_part *part, bool is_found)
 {
+	const struct jvm_facts before = run->interpreter.facts;
 	struct jfr_file *file;
 	int err = 0;
 
@@ -179,10 +195,11 @@ static int read_recording(struct jfr_run *run, struct unpack_part *part, bool is
 		err = jfr_workers_read(run, part->fd, &file->report);
 	if (part->err)
 		file->reason = strdup(part->reason);
-	else if (part->is_self && !part->len)
-		log_info("%s is empty: a JVM fills it when it dumps or ends; what it recorded "
-			 "until then is in its repository",
-			 part->name);
+	if (!run->opt->check)
+		tell_of_nothing(part, &file->report);
+	/* It says nothing of whose it is. */
+	if (!file->service)
+		run->interpreter.facts = before;
 	widen(run, &file->report);
 	if (is_found && is_something_else(part, file))
 		drop_file(run);

@@ -89,6 +89,12 @@ bool chunk_header_is_whole(const struct chunk_header *h, uint64_t available)
 	       is_inside(h->constants_at, h->size) && is_inside(h->metadata_at, h->size);
 }
 
+bool chunk_header_is_unflushed(const struct chunk_header *h)
+{
+	return h->state != CHUNK_COMPLETE && h->size == CHUNK_HEADER_LEN && !h->constants_at &&
+	       !h->metadata_at;
+}
+
 bool chunk_header_is_open(const struct chunk_header *h)
 {
 	return h->size == CHUNK_UNFINISHED_SIZE && !h->constants_at && !h->metadata_at;

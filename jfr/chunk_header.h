@@ -50,6 +50,8 @@ int chunk_header_parse(const void *bytes, size_t len, struct chunk_header *h, co
 bool chunk_header_is_whole(const struct chunk_header *h, uint64_t available);
 /* Is it one that HotSpot before 14 still writes? It says nothing until the chunk ends. */
 bool chunk_header_is_silent(const struct chunk_header *h);
+/* Is it one of HotSpot 14 and later that was not flushed yet? In its first second each is. */
+bool chunk_header_is_unflushed(const struct chunk_header *h);
 /* Has it no size yet, as async-profiler's until they end? */
 bool chunk_header_is_open(const struct chunk_header *h);
 

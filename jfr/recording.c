@@ -168,7 +168,10 @@ static int read_part(struct recording *r, uint64_t at, const struct chunk_header
 	struct chunk *c = chunk_new(&r->window, at, h);
 	int err = c ? load(r, c, e->to, e->has_offsets) : -ENOMEM;
 
-	if (err == -EBADMSG) {
+	if (err == -EBADMSG && chunk_header_is_unflushed(h)) {
+		r->report->n_unflushed += e->to - CHUNK_HEADER_LEN;
+		err = 0;
+	} else if (err == -EBADMSG) {
 		err = recording_report_note(
 			r->report, at, at + e->to,
 			"a chunk without metadata: nothing says what its events are");

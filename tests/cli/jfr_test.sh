@@ -222,6 +222,18 @@ claim "below a directory links and FIFOs are left alone, and names do not matter
 run jfr --check "$small"
 [ $status = 0 ] && says out "not damaged"
 claim "--check says that nothing is damaged" $?
+# As a JVM has begun it: 68 bytes of header are all that was flushed.
+{ printf 'FLR\0\0\2\0\1\0\0\0\0\0\0\0D' && head -c 16 /dev/zero && tail -c +33 "$small" | head -c 32 &&
+	printf '\1\0\0\1' && tail -c +69 "$small" | head -c 5000; } >"$work/young.jfr"
+run jfr "$work/young.jfr"
+[ $status = 0 ] && says err "nothing that can be read yet" && ! says err "lost"
+claim "of a recording that was not flushed yet it says so" $?
+run jfr --check "$work/young.jfr"
+[ $status = 0 ] && says out "0 bytes lost, 1 not finished by their JVM, 5000 bytes behind the last flush: not damaged"
+claim "--check too" $?
+run jfr "$small" "$work/young.jfr"
+[ $status = 0 ] && says out "OpenJDK 64-Bit"
+claim "and behind another one it does not hide whose that is" $?
 head -c 300000 "$small" >"$work/cut.jfr"
 run jfr "$work/cut.jfr" -o "$work/cut.json"
 [ $status = 6 ] && says err "are lost" && [ "$(wc -l <"$work/cut.json")" -gt 100 ]

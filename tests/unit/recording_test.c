@@ -239,6 +239,33 @@ static void copies_of_the_header_are_no_chunks(void **state)
 	free(b.data);
 }
 
+/* As HotSpot begins one: its header says that there is nothing behind it. */
+static void chunk_that_was_not_flushed_yet_is_no_damage(void **state)
+{
+	struct jfr_bytes b = { 0 };
+	struct world_reading got = { 0 };
+	struct jfr_chunk c = jfr_chunk_begin(&b, 0);
+
+	(void)state;
+	world_sample(&c, 10, 7);
+	c.state = 1;
+	c.size = CHUNK_HEADER_LEN;
+	jfr_chunk_end(&c);
+	world_read(&got, b.data, b.len);
+	assert_int_equal(got.n, 0);
+	assert_int_equal(got.report.n_chunks, 0);
+	assert_int_equal(got.report.n_open, 1);
+	assert_int_equal(got.report.n_unflushed, b.len - CHUNK_HEADER_LEN);
+	assert_int_equal(got.report.n_damages, 0);
+	world_reading_deinit(&got);
+	b.data[64] = CHUNK_COMPLETE; /* a finished one that says so is damaged */
+	world_read(&got, b.data, b.len);
+	assert_int_equal(got.report.n_unflushed, 0);
+	assert_int_not_equal(got.report.n_damages, 0);
+	world_reading_deinit(&got);
+	free(b.data);
+}
+
 static void damaged_header_is_replaced_by_a_copy_of_it(void **state)
 {
 	struct jfr_bytes b = { 0 };
@@ -269,6 +296,7 @@ int main(void)
 		cmocka_unit_test(names_do_not_leak_from_one_jvm_to_another),
 		cmocka_unit_test(same_ids_of_two_jvms_have_names_of_their_own),
 		cmocka_unit_test(copies_of_the_header_are_no_chunks),
+		cmocka_unit_test(chunk_that_was_not_flushed_yet_is_no_damage),
 		cmocka_unit_test(damaged_header_is_replaced_by_a_copy_of_it),
 	};
 
