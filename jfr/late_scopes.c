@@ -20,6 +20,8 @@
 #define MAX_TEXTS_LEN (8 << 20) /* of their ids and tags */
 #define MAX_LOOKED_AT 1024	/* before and behind a time: a thread has some tens open at most */
 #define MAX_LOOKS (64 * 1024)	/* for one chunk, whatever its constants are */
+#define FREE_LOOKS 4096
+#define LOOKS_OF_THREAD 16		      /* on average, so that small chunks cost little */
 #define MAX_APART_NS ((int64_t)NS_PER_S / 10) /* the clocks of two chunks, however near */
 #define MAX_DRIFT 1000 /* a clock that is corrected is slower by a part of so many */
 
@@ -189,7 +191,7 @@ struct borrower {
 	const struct late_scopes *l;
 	int64_t start, end, clock_zero; /* as of a scope; an end that nobody knows is the last */
 	struct spans *to;
-	size_t n_looks;
+	size_t n_looks, max_looks;
 };
 
 /* Are its times those of the same clock as the chunk's? */
@@ -213,7 +215,7 @@ static int lend(struct borrower *b, const struct late_scope *late, int64_t key)
 		.ids = &ids,
 	};
 
-	if (b->n_looks++ >= MAX_LOOKS || late->written <= b->start || late->end <= b->start ||
+	if (b->n_looks++ >= b->max_looks || late->written <= b->start || late->end <= b->start ||
 	    !has_clock_of(late, b))
 		return 0;
 	memcpy(ids.trace_id, from->trace_id, sizeof(ids.trace_id));
@@ -271,6 +273,13 @@ static struct borrower borrower_of(const struct late_scopes *l, const struct chu
 	return b;
 }
 
+static size_t most_looks(size_t n_threads)
+{
+	return n_threads < (MAX_LOOKS - FREE_LOOKS) / LOOKS_OF_THREAD
+		       ? FREE_LOOKS + n_threads * LOOKS_OF_THREAD
+		       : MAX_LOOKS;
+}
+
 int late_scopes_lend(const struct late_scopes *l, struct late_owner owner, struct chunk *chunk,
 		     struct spans *to)
 {
@@ -282,7 +291,8 @@ int late_scopes_lend(const struct late_scopes *l, struct late_owner owner, struc
 
 	if (!l->n || !pool)
 		return 0;
-	for (size_t i = 0; i < pool_size(pool) && b.n_looks < MAX_LOOKS && !err; i++) {
+	b.max_looks = most_looks(pool_size(pool));
+	for (size_t i = 0; i < pool_size(pool) && b.n_looks < b.max_looks && !err; i++) {
 		int64_t key = pool_key(pool, i);
 		const struct java_thread *thread = names_thread(chunk, type->id, key);
 
