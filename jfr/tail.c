@@ -8,6 +8,7 @@
 #include "core/file_read.h"
 #include "core/hurry.h"
 #include "core/scoped.h"
+#include "jfr/content.h"
 #include "jfr/places.h"
 #include "jfr/window.h"
 
@@ -185,11 +186,23 @@ static bool is_same_header(const struct chunk_header *a, const struct chunk_head
 	       a->start_ticks == b->start_ticks && a->metadata_at == b->metadata_at;
 }
 
+/* Will no recording begin here, however little there is yet? */
+static bool is_foreign(const struct tail *t)
+{
+	uint8_t head[4];
+	size_t len;
+
+	if (t->size >= CHUNK_HEADER_LEN)
+		return true;
+	return !file_read(t->fd, 0, head, sizeof(head), &len) &&
+	       content_sniff(head, len).kind != CONTENT_RECORDING;
+}
+
 /* There is no chunk here, or not yet, or one that nobody reads. */
 static enum tail_phase look_at_no_chunk(struct tail *t, int err, const char *what)
 {
 	if (err == -EAGAIN || err == -EBADMSG) {
-		if (err == -EBADMSG && !t->at && t->size >= CHUNK_HEADER_LEN && !t->is_settled)
+		if (err == -EBADMSG && !t->at && !t->is_settled && is_foreign(t))
 			return TAIL_FOREIGN;
 		t->what = what;
 		return t->is_settled ? offer_rest(t, false) : TAIL_WAITS;

@@ -224,6 +224,28 @@ static void what_is_no_recording_is_said(void **state)
 	assert_int_equal(tail_look(&t, 1), TAIL_AT_END);
 }
 
+/* A file with a process id, say. What may become one is waited for. */
+static void little_of_something_else_is_no_recording(void **state)
+{
+	static const struct {
+		const char *bytes;
+		size_t len;
+		enum tail_phase phase;
+	} cases[] = { { "4711\n", 5, TAIL_FOREIGN },
+		      { "1", 1, TAIL_FOREIGN },
+		      { "FLR", 3, TAIL_WAITS },
+		      { "FLR\0\0\2", 6, TAIL_WAITS },
+		      { "FLY", 3, TAIL_FOREIGN } };
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
+		assert_int_equal(ftruncate(fd, 0), 0);
+		assert_int_equal(pwrite(fd, cases[i].bytes, cases[i].len, 0), cases[i].len);
+		tail_init(&t, t.fd, 0);
+		assert_int_equal(tail_look(&t, 1), cases[i].phase);
+	}
+}
+
 static void an_old_version_is_refused(void **state)
 {
 	static const uint8_t old[] = { 0, 0, 0, 9 };
@@ -307,6 +329,7 @@ int main(void)
 		OWN_FILE(a_long_search_is_done_a_stretch_at_a_time),
 		OWN_FILE(a_copy_of_a_header_is_no_chunk),
 		OWN_FILE(what_is_no_recording_is_said),
+		OWN_FILE(little_of_something_else_is_no_recording),
 		OWN_FILE(an_old_version_is_refused),
 		OWN_FILE(a_file_that_begins_anew_is_another),
 		OWN_FILE(a_header_that_stays_half_written_is_no_header),

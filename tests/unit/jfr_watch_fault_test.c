@@ -218,11 +218,12 @@ static void other_files_are_left_alone(void **state)
 	struct session s;
 
 	(void)state;
-	assert_int_equal(system("yes | head -c 1000 > in/log; cp in/log in/b.txt; : > in/empty"),
+	assert_int_equal(system("yes | head -c 1000 > in/log; cp in/log in/b.txt; : > in/empty; "
+				"echo 4711 > in/pid"),
 			 0);
 	s = begin();
 	run(&s);
-	assert_int_equal(watch_counts(s.w)->n_foreign, 2);
+	assert_int_equal(watch_counts(s.w)->n_foreign, 3);
 	assert_int_equal(watch_counts(s.w)->n_quarantined, 0);
 	end(&s);
 }
