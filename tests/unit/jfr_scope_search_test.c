@@ -320,6 +320,48 @@ static void one_chunk_is_not_read_ahead(void **state)
 	}
 }
 
+static void find_and_lend(int fd)
+{
+	struct late_scopes late = { 0 };
+	struct interpreter in = { .groups = UINT32_MAX, .late = &late };
+	struct event_visitor visitor = interpreter_visitor(&in);
+	struct recording_report report = { 0 };
+	struct seen_chunks seen = { 0 };
+
+	scope_search(fd, 0, true, 1, &late);
+	recording_read(fd, &visitor, &seen, &report);
+	recording_report_deinit(&report);
+	seen_chunks_deinit(&seen);
+	interpreter_deinit(&in);
+	late_scopes_deinit(&late);
+}
+
+static void survives_mutation(void **state)
+{
+	enum { STEP = 83 }; /* of bits and bytes, as each reads the file twice */
+	int fd = memfd_create("recording", MFD_CLOEXEC);
+	struct meaning m = { 0 };
+
+	(void)state;
+	begin_chunk(&m, 17);
+	begin_chunk(&m, 17);
+	scope(&m, 200, CHUNK_NS + 10, 1, OUTER);
+	name(&m, 90, CHUNK_NS + 10, "GET /", OUTER);
+	jfr_chunk_end(&m.c);
+	assert_int_equal(write(fd, m.b.data, m.b.len), m.b.len);
+	for (size_t bit = 0; bit < 8 * m.b.len; bit += STEP) {
+		uint8_t byte = (uint8_t)(m.b.data[bit / 8] ^ 1u << bit % 8);
+
+		assert_int_equal(pwrite(fd, &byte, 1, (off_t)(bit / 8)), 1);
+		find_and_lend(fd);
+		assert_int_equal(pwrite(fd, &m.b.data[bit / 8], 1, (off_t)(bit / 8)), 1);
+	}
+	for (size_t n = m.b.len; n > STEP && !ftruncate(fd, (off_t)n); n -= STEP)
+		find_and_lend(fd);
+	close(fd);
+	meaning_deinit(&m);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -331,6 +373,7 @@ int main(void)
 		cmocka_unit_test(scopes_are_found_when_the_last_chunk_knows_no_such_type),
 		cmocka_unit_test(what_is_lent_to_a_chunk_is_bounded),
 		cmocka_unit_test(one_chunk_is_not_read_ahead),
+		cmocka_unit_test(survives_mutation),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
