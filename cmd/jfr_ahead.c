@@ -16,10 +16,10 @@
 #include "jfr/tail.h"
 #include "jfr/unpack.h"
 
-/* Of a file that cannot be read whoever reads it next says so. Summaries say nothing of spans. */
+/* Of a file that cannot be read whoever reads it next says so. --check asks for no spans. */
 static int search(struct jfr_run *run, int fd, bool is_only, struct late_scopes *found)
 {
-	bool is_of_use = fd >= 0 && (run->opt->output || run->opt->format);
+	bool is_of_use = fd >= 0 && !run->opt->check;
 	int err = is_of_use ? scope_search(fd, run->interpreter.file, is_only,
 					   jfr_workers_most(run), found)
 			    : 0;

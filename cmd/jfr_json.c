@@ -149,6 +149,10 @@ static int put_profile(const struct jfr_run *run, FILE *out)
 	if (!err)
 		err = put_totals(p, "hosts", "host", out);
 	if (!err)
+		err = put_totals(p, "spans", "span_name", out);
+	if (!err)
+		err = put_totals(p, "tags", "tag", out);
+	if (!err)
 		err = put_totals(p, "threads", "thread", out);
 	return err ? err : put_top(p, run->opt, out);
 }

@@ -330,9 +330,9 @@ static bool has_cpu(const struct jfr_run *run)
 }
 
 /* What each value of a label sums up to, by the profile's default value, when there are so many of
-   them. */
+   them; none: what samples without it are called. */
 static int print_by(const struct jfr_run *run, const char *label, size_t least, const char *title,
-		    FILE *out)
+		    const char *none, FILE *out)
 {
 	const struct profile *p = run->profile;
 	const struct value_type *type = &profile_get_header(p)->sample_types[total_default_type(p)];
@@ -351,8 +351,7 @@ static int print_by(const struct jfr_run *run, const char *label, size_t least, 
 		char text[32];
 
 		fprintf(out, "%12s  ", scale_print(&scale, t.rows[i].value, text, sizeof(text)));
-		show_name(t.rows[i].text ? profile_get_string(p, t.rows[i].text) : "(unknown)", 0,
-			  out);
+		show_name(t.rows[i].text ? profile_get_string(p, t.rows[i].text) : none, 0, out);
 		fputc('\n', out);
 	}
 	table_print_rest(run->opt, t.n, shown, out);
@@ -370,11 +369,15 @@ int jfr_print_summary(struct jfr_run *run, FILE *out)
 		return err;
 	print_sums(run, out);
 	print_stacks(run, out);
-	err = print_by(run, "service", 2, "Services", out);
+	err = print_by(run, "service", 2, "Services", "(unknown)", out);
 	if (!err)
-		err = print_by(run, "host", 2, "Hosts", out);
+		err = print_by(run, "host", 2, "Hosts", "(unknown)", out);
 	if (!err)
-		err = print_by(run, "thread", 1, "Threads", out);
+		err = print_by(run, "span_name", 1, "Spans", "(in none with a name)", out);
+	if (!err)
+		err = print_by(run, "tag", 1, "Spans, by their tags", "(in none)", out);
+	if (!err)
+		err = print_by(run, "thread", 1, "Threads", "(unknown)", out);
 	if (!has_cpu(run))
 		tables_print_loads(run->opt, &run->summary, out);
 	tables_print_jvm(run->opt, &run->summary, out);

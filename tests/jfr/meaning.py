@@ -108,6 +108,12 @@ def check_spans(weft, path):
             n["all"] += 1
     claim(n["in one"] > 10 and n["right"] == n["all"],
           f"samples have the span that was current ({n['right']} of {n['all']}; {n['in one']} were in one)")
+    summary = json.loads(subprocess.run([weft, "jfr", "--json", path], capture_output=True, check=True).stdout)
+    in_spans = collections.Counter()
+    for event in events:
+        if event["profileType"] == "cpu" and event.get("sampleWeight"):
+            in_spans[event.get("spanName", "")] += event["sampleWeight"]
+    claim({row["name"]: row["value"] for row in summary["spans"]} == in_spans, "the summary says what each kind of span took")
     stacks = folded(weft, path, "--by", "span_name")
     roots = {stack.split(";")[0] for stack in stacks}
     claim(roots == {"[no span_name]"} | {f"[span_name: {name}]" for name in names.values()}, "and its name is a label of a profile")
