@@ -82,8 +82,10 @@ def was_behind(event):
 
 
 def has_begun(event):
-    """Threads begin one after the other, and wait for each other then; what they have to do comes after that."""
-    return any(f.startswith(("work_", "spin_")) for f in python_frames(event))
+    """Threads begin one after the other, and wait for each other then; what they have to do comes after that. A stack that
+    broke off before its first Python frame does not say."""
+    names = python_frames(event)
+    return any(f.startswith(("work_", "spin_")) for f in names) or (was_behind(event) and not names)
 
 
 def compare(r, threads):
