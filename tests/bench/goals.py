@@ -24,7 +24,7 @@ GOALS = {
     "library": (("library_{clang,rustc}_stalled", "==", 0), ("library_{clang,rustc}_depth_complete", ">=", 99.9)),
     "jfr": (("jfr_{,plain_}profile_weft_mb_per_s", ">=", 1500), ("jfr_{,plain_}profile_of_grafana", ">=", 2), ("jfr_profile_of_jfr_print", ">=", 100),
             ("jfr_async_weft_mb_per_s", ">=", 350), ("jfr_large_cpu", "<=", 0.6), ("jfr_large_two_cores", ">=", 1.7),
-            ("jfr_{profile,large}_memory", "<=", 30)),
+            ("jfr_{profile,lines,large}_memory", "<=", 30)),
     "symbol_bench": (("symbol_cold_inline_frames_per_s", ">=", 2e5), ("symbol_warm_frames_per_s", ">=", 2e6)),
     "symbol_large": (("symbol_large_cold_inline_frames_per_s", ">=", 2e5), ("symbol_large_memory_of_budget", "<=", 100)),
     "table_bench": (("table_rows_per_s", ">=", 3e6), ("table_bytes_per_row", "<=", 8), ("table_largest_build_cpu_s", "<=", 2)),

@@ -122,6 +122,7 @@ def measure():
             plain = without_scopes(big, folder)
             if plain:
                 say_reading("plain_profile", plain, PROFILE_EVENTS)
+            weft.figure("jfr_lines_memory", peers.run(convert(big, os.path.join(folder, "x.json"))).peak / 1e6, "MB")
             weft.figure("jfr_profile_memory", peers.run(convert(big, os.path.join(folder, "x.pb.gz"))).peak / 1e6, "MB")
         if profiled:
             say_reading("async", profiled, "all")
