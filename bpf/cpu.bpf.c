@@ -1,31 +1,27 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /*
- * The CPU samplers: a perf event ticks on every CPU; some ticks become samples.
+ * The CPU samplers: a perf event ticks on every CPU; ticks that hit a target become samples.
  *
  * A hardware counter ticks in an NMI, which can interrupt everything, process_fork too. Nothing is
- * shared that could be half done: what is written (scratch slot, jitter, their counters) only ticks
+ * shared that could be half done: what is written (scratch slot, their counters) only ticks
  * touch, and a CPU's ticks do not interrupt each other; maps that others write are only looked up
  * in, without a lock; the ring refuses where its lock is held, which is counted as lost. Reading
  * user memory is allowed in an NMI; kernels from 5.18 to 6.3 without the fix of
  * copy_from_user_nofault() may hang in it, in other interrupts too.
  */
 #include "bpf/maps.bpf.h"
-#include "bpf/jitter.bpf.h"
 #include "bpf/sample.bpf.h"
 #include "bpf/target.bpf.h"
+#include "bpf/tick.bpf.h"
 
 char LICENSE[] SEC("license") = "Dual BSD/GPL";
 
-/* A tick is taken with the probability of its length in the sampling period, so that is what it
-   must be multiplied by; then it is right for each tick by itself, also while the kernel changes
-   the events' period. (The events since the last tick that was taken would make the same sum, but
-   count what other programs did.) */
-static __always_inline __u64 sample_weight(struct bpf_perf_event_data *ctx,
-					   const struct tick_length *length)
+/* Of a counter whose period the kernel changes, what the tick itself says: then it is right for
+   each by itself. (The events since the tick before would make the same sum, but count what other
+   programs did.) */
+static __always_inline __u64 sample_weight(struct bpf_perf_event_data *ctx, __u64 worth_ns)
 {
-	if (!is_worth_period)
-		return sample_period_ns;
-	return ctx->sample_period * sample_period_ns / (length->tick_ns | !length->tick_ns);
+	return is_worth_period ? ctx->sample_period : worth_ns;
 }
 
 /* Which counter this tick ends in. */
@@ -34,12 +30,11 @@ static __always_inline int tick(struct bpf_perf_event_data *ctx, struct scratch 
 	bool is_user_mode = PT_REGS_IS_USER(&ctx->regs);
 	__u32 cpu = bpf_get_smp_processor_id();
 	const struct tick_length *length = bpf_map_lookup_elem(&tick_lengths, &cpu);
-	__u64 pid_tgid;
+	__u64 pid_tgid, worth_ns;
 
 	if (!length)
 		return TICK_LOST_ERROR;
-	if (!jitter_takes(&s->cpu, length))
-		return TICK_SKIPPED;
+	worth_ns = tick_worth_ns(&s->cpu, length);
 	pid_tgid = bpf_get_current_pid_tgid();
 	if (!pid_tgid)
 		return TICK_IDLE;
@@ -52,7 +47,7 @@ static __always_inline int tick(struct bpf_perf_event_data *ctx, struct scratch 
 	s->kernel.sp = PT_REGS_SP(&ctx->regs);
 	s->kernel.bp = PT_REGS_FP(&ctx->regs);
 	s->is_entering = is_worth_period && !is_user_mode && PT_REGS_IS_ENTERING(&ctx->regs);
-	return sample_take(ctx, is_user_mode ? &ctx->regs : NULL, sample_weight(ctx, length),
+	return sample_take(ctx, is_user_mode ? &ctx->regs : NULL, sample_weight(ctx, worth_ns),
 			   is_worth_period ? WIRE_CYCLES : WIRE_CPU, s);
 }
 

@@ -61,12 +61,8 @@ struct points {
 };
 
 /* One a CPU, at the start of the value of the map `scratches`; written by its ticks only. What a
-   tick that is passed over touches stands together. */
+   tick that hits no target touches stands together. */
 struct cpu_state {
-	/* jitter.bpf.h */
-	__s64 until_ns;
-	__u64 offset_ns;
-	__u64 n_moments;
 	__u64 n_changes;	    /* of the ticks' length, as far as it was seen */
 	__u64 counters[N_COUNTERS]; /* the TICK_*s are the first */
 	/* snapshot.bpf.h: pages that may still be copied, and when that was worked out */

@@ -13,16 +13,13 @@
 #include "bpf/shared.h"
 #include "core/clock.h"
 
-/* Ticks per sample, the root of 3: far from every simple fraction, so that the grid of ticks stays
-   with no multiple or fraction of the sampling period; see jitter.bpf.h. */
-#define TICKS_PER_SAMPLE 1.7320508075688772
 #define MIN_TICK_NS 10000 /* the kernel's own limit for cpu-clock */
 /* Ticks come at a rate within 30 % of the mean: the further apart, the fewer of their lengths a
-   program is in step with; all must be less than a sampling period. */
+   program is in step with. */
 #define SPREAD 0.3
 /* Ticks between two changes, on average. Fewer would not help (simulated), and a change costs a
    system call and an interrupt of the CPU: this is a few hundredths of what its samples cost. */
-#define TICKS_PER_CHANGE 128
+#define TICKS_PER_CHANGE 64
 #define MIN_CHANGE_NS (20 * UINT64_C(1000000))
 #define GOLDEN UINT64_C(0x9e3779b97f4a7c15) /* 2^64 / golden ratio */
 
@@ -106,16 +103,23 @@ static int map_lengths(struct ticker *t, int n_cpus, int fd)
 	return 0;
 }
 
-/* Whole Hz where the kernel wants a rate, and never fewer ticks than samples. */
+static uint64_t mean_pause_ns(uint64_t tick_ns)
+{
+	uint64_t pause_ns = tick_ns * TICKS_PER_CHANGE;
+
+	return pause_ns > MIN_CHANGE_NS ? pause_ns : MIN_CHANGE_NS;
+}
+
+/* A change makes one tick of two, the one under way and the next, so ticks are that much shorter
+   than samples are apart. The kernel wants whole Hz, and never fewer than were asked for. */
 static uint64_t mean_tick(const struct tick_event *event, uint64_t sample_ns)
 {
-	uint64_t tick_ns = (uint64_t)((double)sample_ns / TICKS_PER_SAMPLE);
+	uint64_t tick_ns = sample_ns;
 
-	if (tick_ns < MIN_TICK_NS)
-		tick_ns = MIN_TICK_NS;
 	if (event->is_frequency)
-		tick_ns = NS_PER_S / ((NS_PER_S + tick_ns - 1) / tick_ns);
-	return tick_ns;
+		return NS_PER_S / ((NS_PER_S + tick_ns - 1) / tick_ns);
+	tick_ns -= tick_ns / (2 * mean_pause_ns(tick_ns) / tick_ns);
+	return tick_ns < MIN_TICK_NS ? MIN_TICK_NS : tick_ns;
 }
 
 int ticker_open(struct ticker *t, const struct tick_event *event, uint64_t sample_ns, int prog_fd,
@@ -251,10 +255,10 @@ int ticker_wander(struct ticker *t, int max_ms)
 			if (t->cpus[i].fd >= 0)
 				change_length(t, i);
 		/* 3/4 to 5/4 of the mean: changes must not be in step with anything either. */
-		pause_ns = t->tick_ns *
-			   (TICKS_PER_CHANGE * 3 / 4 + next_random(t) % (TICKS_PER_CHANGE / 2));
+		pause_ns = mean_pause_ns(t->tick_ns);
+		pause_ns += next_random(t) % (pause_ns / 2) - pause_ns / 4;
 		now = clock_ns(CLOCK_MONOTONIC);
-		t->next_change_ns = now + (pause_ns > MIN_CHANGE_NS ? pause_ns : MIN_CHANGE_NS);
+		t->next_change_ns = now + pause_ns;
 	}
 	left_ms = (t->next_change_ns - now) / 1000000 + 1;
 	return left_ms < (uint64_t)max_ms ? (int)left_ms : max_ms;

@@ -37,7 +37,7 @@ struct ticker {
 };
 
 /* Opens the events, stopped, with program prog_fd and the map lengths_fd. sample_ns: between two
-   samples on one CPU; ticks are more, see jitter.bpf.h. -ENOENT, -EOPNOTSUPP: the machine has no
+   samples on one CPU, on average. -ENOENT, -EOPNOTSUPP: the machine has no
    such counter. ticker_close() after failure too. */
 int ticker_open(struct ticker *t, const struct tick_event *event, uint64_t sample_ns, int prog_fd,
 		int lengths_fd);

@@ -22,7 +22,7 @@
 #define FIRST_KERNEL 5010 /* the floor that the kernel half is written for */
 #define NO_MEMLOCK 5011	  /* from here on BPF memory is charged to the cgroup */
 #define MAX_RESOLUTION_NS 500000
-#define SLOW_SAMPLE_RATE 2000 /* jitter ticks at a multiple of the asked rate */
+#define SLOW_SAMPLE_RATE 2000 /* ticks of -F 1000 come at up to 1.3 times that */
 
 static FILE *machine_open(const struct machine *m, const char *path)
 {

@@ -26,10 +26,10 @@ SCENES = ("calls", "deep", "mixed", "native", "awaits", "threads", "forks", "tas
 QUICK_SCENES = ("mixed", "native", "threads", "tasks")
 EVAL = re.compile(r"_PyEval_EvalFrame(Default)?\b")
 
-# How far samples may be from the ticks that are expected: the goal, and three standard deviations of the sampling.
+# How far the time of samples may be from what passed: the goal, and three standard deviations of the sampling.
 TICKS_OFF, TICKS_SPREAD = 0.01, 3
 
-# timed: samples in what the program measures of itself.
+# timed: ns of samples in what the program measures of itself.
 Score = namedtuple("Score", "n exact order outside wrong lost timed expected missed")
 Legal = namedtuple("Legal", "frames order")
 
@@ -96,18 +96,18 @@ def score(path, output, version):
     legals, seconds = read_truth(output, version)
     leaves = {short(l.frames[-1][0]) for l in legals}
     profile = pprof.read(path)
-    at = profile.sample_types.index(("samples", "count"))
+    at, time_at = (profile.sample_types.index(kind) for kind in (("samples", "count"), ("cpu", "nanoseconds")))
     counts, missed, timed, worth = Counter(), Counter(), 0, clock_lines()
     for sample in profile.samples:
         stack = stack_of(sample)
         verdict = judge(stack, legals, leaves)
-        timed += sample.values[at] * sum(worth.get(f.line, 0) for f in sample.frames if f.name == "timed")
+        timed += sample.values[time_at] * sum(worth.get(f.line, 0) for f in sample.frames if f.name == "timed")
         counts[verdict] += sample.values[at]
         if verdict not in ("order", "outside"):
             missed[verdict, ";".join(name for _, name in stack)] += sample.values[at]
     inside = counts["order"] + counts["exact"] + counts["wrong"] + counts["lost"]
     return Score(inside, counts["order"] + counts["exact"], counts["order"], counts["outside"], counts["wrong"],
-                 counts["lost"], timed, seconds * tools.FREQUENCY, missed)
+                 counts["lost"], timed, seconds * 1e9, missed)
 
 
 def clock_lines():

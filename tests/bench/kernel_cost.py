@@ -17,7 +17,7 @@ FREQUENCIES = ((997, "2"), (99, "4"))
 
 
 def weft_cost(depth, frequency, seconds):
-    """(ns a sample once everything is loaded, frames a sample); samples pay for the ticks that were passed over."""
+    """(ns a sample once everything is loaded, frames a sample); ticks beside the target are in it."""
     recording = weft.Recording(["-F", str(frequency), "--user-only", "--", weft.program("depth"), str(depth), seconds])
     all_runs, all_ns = recording.run_stats()
     early_runs, early_ns = recording.early

@@ -37,11 +37,11 @@ def weft_error(program, seconds):
     best = (-1, 0.0)
     for _ in range(TRIES):
         recording = weft.Recording(["-F", "1000", "--", *program, str(seconds)])
-        counts = Counter()
-        for sample, count in zip(recording.profile.samples, recording.values("samples")):
-            counts.update({f.name: count for f in sample.frames if f.name in ("first", "second")})
-        best = max(best, (sum(counts.values()), abs(share(counts) - true_share(recording.output))))
-        if best[0] >= ENOUGH * 1000 * seconds:
+        times = Counter()
+        for sample, ns in zip(recording.profile.samples, recording.values("cpu")):
+            times.update({f.name: ns for f in sample.frames if f.name in ("first", "second")})
+        best = max(best, (sum(times.values()), abs(share(times) - true_share(recording.output))))
+        if best[0] >= ENOUGH * 1e9 * seconds:
             break
     return 100 * best[1]
 

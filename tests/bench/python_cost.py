@@ -36,7 +36,7 @@ def levels_for(python, frames):
 
 
 def cost(python, ways, levels, frequency, seconds):
-    """(ns a sample once everything is loaded, frames a sample); samples pay for the ticks that were passed over."""
+    """(ns a sample once everything is loaded, frames a sample); ticks beside the target are in it."""
     recording = record(python, ways, levels, frequency, seconds)
     all_runs, all_ns = recording.run_stats()
     early_runs, early_ns = recording.early

@@ -25,7 +25,7 @@ def folder_of(python):
 
 
 def cost(python, way, variables):
-    """ns a sample once everything is loaded; samples pay for the ticks that were passed over."""
+    """ns a sample once everything is loaded; ticks beside the target are in it."""
     with subprocess.Popen([*python, PROGRAM, way, variables], stdout=subprocess.PIPE,
                           env=dict(os.environ, PYTHONPATH=folder_of(python))) as program:
         try:
