@@ -34,11 +34,14 @@ struct file {
 	unsigned int scan;			   /* the last one that came by */
 	uint64_t looked_ns, exported_ns, retry_ns; /* monotonic */
 	uint64_t recorded_ns;			   /* in the ledger, unix time */
-	uint64_t flushed_ns; /* when its JVM flushed what was exported last, unix time */
-	uint64_t held_at;    /* in the chunk: of the first event that is held; 0: none is */
-	uint64_t due_ns;     /* those that are held are then exported, monotonic */
-	bool is_touched;     /* something was heard of it */
-	bool is_dirty;	     /* the ledger does not know */
+	uint64_t flushed_ns;	    /* when its JVM flushed what was exported last, unix time */
+	uint64_t flush_gap_ns;	    /* between the last two of its chunk that were exported, ... */
+	uint64_t flush_interval_ns; /* ... and what that says of the next one; 0: not known */
+	uint64_t held_at;	    /* in the chunk: of the first event that is held; 0: none is */
+	uint64_t due_ns;	    /* those that are held are then exported, monotonic */
+	bool is_followed;	    /* its chunk was looked at while its JVM wrote it */
+	bool is_touched;	    /* something was heard of it */
+	bool is_dirty;		    /* the ledger does not know */
 	bool is_recorded;
 	bool is_resumed;	 /* what is known of its chunk is known of itself */
 	bool is_waiting;	 /* for other chunks to be read first */

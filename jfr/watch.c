@@ -305,7 +305,9 @@ static int visit_all(struct watch *w)
 	uint64_t now = watch_now(), begin = now;
 	int err = 0;
 
-	w->has_more = false;
+	w->has_more = w->holds_any = false;
+	for (size_t i = 0; i < w->files.n; i++)
+		w->holds_any |= w->files.items[i]->held_at != 0;
 	for (size_t n = w->files.n; n && !err; n--) {
 		struct file *file = w->files.items[w->next++ % w->files.n];
 

@@ -151,7 +151,7 @@ static void begin_anew(struct watch *w, struct file *file)
 	release_state(w, file, false);
 	watch_retire(w, file);
 	tail_init(&file->tail, file->tail.fd, 0);
-	file->held_at = file->flushed_ns = 0;
+	watch_forget_held(file);
 	file->is_dirty = true;
 }
 
@@ -194,7 +194,7 @@ void watch_end_chunk(struct watch *w, struct file *file)
 	release_state(w, file, true);
 	call_next(w, &file->tail.header);
 	file->is_resumed = false;
-	file->held_at = file->flushed_ns = 0;
+	watch_forget_held(file);
 	tail_next_chunk(&file->tail);
 	file->is_dirty = true;
 }
@@ -245,6 +245,7 @@ int watch_visit(struct watch *w, struct file *file)
 	if (file->kind == FILE_RECORDING && t->is_settled && !t->at && unpack(w, file))
 		return 0;
 	phase = tail_look(t, watch_now());
+	file->is_followed |= t->header.state != CHUNK_COMPLETE;
 	if (file->kind == FILE_RECORDING) {
 		file->is_dirty |= file->size != t->size && !file->is_recorded;
 		if (phase != TAIL_REPLACED)

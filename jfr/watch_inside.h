@@ -39,6 +39,7 @@ struct watch {
 	uint64_t scanned_ns, asked_ns, pruned_ns, retry_ns, backoff_ns;
 	uint64_t lag_ns, lagged_ns; /* of the pieces committed last, and when that was */
 	bool wants_scan, has_more, is_silence_said;
+	bool holds_any; /* in this round; few files hold anything, and none has to ask all others */
 	uint64_t lost_n[N_LOST_REASONS], lost_bytes[N_LOST_REASONS]; /* not in the ledger yet */
 };
 
@@ -67,6 +68,10 @@ uint64_t watch_read_to(const struct file *file);
 int watch_visit(struct watch *w, struct file *file);
 /* The scopes that go over from chunk to chunk of a file: none while it is still written. */
 const struct late_scopes *watch_look_ahead(struct file *file);
+/* The same, and those that go over to the JVM's next chunk, as far as that was flushed. */
+const struct late_scopes *watch_look_at_next(struct watch *w, struct file *file);
+/* Does a file begin with the chunk behind the one that is read of another, of the same JVM? */
+bool watch_follows(const struct file *before, const struct file *file);
 /* Exports what is left of its piece, or what waited too long for the next one: the same. */
 int watch_take_piece(struct watch *w, struct file *file);
 int watch_release_held(struct watch *w, struct file *file);
@@ -84,7 +89,16 @@ bool watch_is_pending(const struct watch *w, const struct chunk_key *key);
 int64_t watch_hold_from(const struct watch *w, const struct file *file);
 /* Do events wait that should not wait any longer? */
 bool watch_is_held_too_long(const struct file *file, uint64_t now);
+/* Do events of its finished chunk wait for the first flush of the JVM's next one? */
+bool watch_awaits_next_chunk(const struct file *file);
+/* This is that flush: those that wait for it are due now, before anything of it. true: there are
+   some. */
+bool watch_release_before(struct watch *w, const struct file *file);
+/* Do events of its chunk, which ends, wait in another file for what that one knows better? */
+bool watch_is_held_elsewhere(const struct watch *w, const struct file *file);
 void watch_note_held(struct file *file, const struct held *held);
+/* Another chunk begins. */
+void watch_forget_held(struct file *file);
 
 /* Settles the files whose writers died. */
 void watch_settle_stale(struct watch *w);

@@ -96,7 +96,7 @@ static int export_piece(struct watch *w, struct file *file, struct chunk_record 
 		.hold_from_ns = from < t->piece.to ? watch_hold_from(w, file) : NOT_HELD,
 		.root = w->roots[file->root],
 		.path = file->path,
-		.late = watch_look_ahead(file),
+		.late = from < t->piece.to ? watch_look_ahead(file) : watch_look_at_next(w, file),
 		.state = &file->state,
 	};
 	int err;
@@ -148,9 +148,16 @@ static int take_rest(struct watch *w, struct file *file, struct chunk_record *ch
 
 	if (from > t->piece.to || (from == t->piece.to && !chunk->held.n) ||
 	    is_cut_as_another(&t->piece, chunk)) {
+		w->has_more = true;
 		skip_piece(w, file, from);
 		return 0;
 	}
+	file->is_waiting = watch_is_held_elsewhere(w, file);
+	if (file->is_waiting || (from == t->piece.to && watch_awaits_next_chunk(file))) {
+		file->is_touched = false;
+		return 0;
+	}
+	w->has_more = true;
 	/* Another file has the same chunk: one after the other. */
 	if (watch_is_pending(w, &t->key))
 		return 0;
@@ -171,8 +178,11 @@ int watch_take_piece(struct watch *w, struct file *file)
 	file->is_touched = true;
 	if (!is_due(w, file))
 		return 0;
-	w->has_more = true;
-	file->is_waiting = file->is_called = false;
+	file->is_called = false;
+	file->is_waiting = watch_release_before(w, file);
+	w->has_more |= file->is_waiting;
+	if (file->is_waiting)
+		return 0;
 	err = ask_ledger(w, &file->tail, &chunk);
 	if (err)
 		return err;

@@ -54,13 +54,30 @@ follow() {
 		-XX:StartFlightRecording=settings=profile,duration=3s,filename=part.jfr
 	finish_watch
 	compare_with whole.jfr
-	python3 "$python" lag events >lag
-	cp lag "$work/out"
-	python3 -c 'import sys; sys.exit(float(open("lag").read().split()[-1]) > 2)'
+	python3 "$python" lag events whole.jfr >"$work/out" 2>"$work/err"
 	claim "JDK $version: its events are there within 2 s of their time" $?
-	python3 "$python" spans events whole.json >"$work/out" 2>"$work/err"
+	sed 's/^/# /' "$work/out"
+	have_spans
+}
+
+have_spans() {
+	python3 "$python" spans events whole.json whole.jfr >"$work/out" 2>"$work/err"
 	claim "JDK $version: and have the spans they were in" $?
-	sed 's/^/# /' lag "$work/out"
+	sed 's/^/# /' "$work/out"
+}
+
+# Chunks that end while a scope is open, at several distances from the last flush.
+rotate() {
+	rm -rf events ledger repository whole.*
+	mkdir repository
+	"$weft" jfr repository --watch -o events --ledger ledger --events $EVENTS --metrics 200ms 2>watch.err & weft_pid=$!
+	"$1/bin/java" -Xmx64m -XX:FlightRecorderOptions=repository=repository \
+		-XX:StartFlightRecording=settings=profile,dumponexit=true,filename=whole.jfr -cp classes Rotate 3 >java.out 2>&1
+	finish_watch
+	compare_with whole.jfr
+	have_spans
+	grep -qE ', [1-9][0-9]* of them in scopes over the end of a chunk' "$work/out"
+	claim "JDK $version: some of these scopes were over the end of a chunk" $?
 }
 
 # Before JDK 14 nothing of a chunk can be read before it ends.
@@ -78,7 +95,7 @@ n=0
 for version in 17 25 11; do
 	jdk=$(jdk_of $version)
 	[ -n "$jdk" ] && begin "$jdk" || continue
-	if [ $version = 11 ]; then await "$jdk"; else follow "$jdk"; fi
+	if [ $version = 11 ]; then await "$jdk"; else follow "$jdk"; rotate "$jdk"; fi
 	cd "$work" || exit 1
 	n=$((n + 1))
 done

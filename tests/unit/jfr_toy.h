@@ -7,6 +7,7 @@
 #define TESTS_UNIT_JFR_TOY_H
 
 #include <fcntl.h>
+#include <stdbool.h>
 #include <stdint.h>
 #include <string.h>
 #include <unistd.h>
@@ -17,6 +18,7 @@
 struct toy_header {
 	uint64_t size, constants_at, metadata_at, start_ns, duration_ns, start_ticks;
 	uint8_t state;
+	bool is_last; /* its JVM's last chunk */
 };
 
 static inline void toy_be(uint8_t *at, uint64_t value, int len)
@@ -39,7 +41,7 @@ static inline void toy_head(const struct toy_header *h, uint8_t out[TOY_HEAD])
 	toy_be(out + 48, h->start_ticks, 8);
 	toy_be(out + 56, 1000000000, 8);
 	out[64] = h->state;
-	toy_be(out + 66, 1, 2);
+	toy_be(out + 66, h->is_last ? 3 : 1, 2);
 }
 
 /* What its JVM has said of a chunk with so many events, the first n_flushed of them flushed. */
@@ -93,6 +95,16 @@ static inline uint64_t toy_write_chunk(int fd, uint64_t at, uint64_t start_ns, u
 	toy_write_head(fd, at, &h);
 	toy_write_events(fd, at, start_ns, 0, n);
 	return at + h.size;
+}
+
+/* The same, of a JVM that ends with it. */
+static inline void toy_write_last(int fd, uint64_t start_ns, unsigned int n)
+{
+	struct toy_header h = toy_final(start_ns, n);
+
+	h.is_last = true;
+	toy_write_events(fd, 0, start_ns, 0, n);
+	toy_write_head(fd, 0, &h);
 }
 
 static inline int toy_open(const char *path)

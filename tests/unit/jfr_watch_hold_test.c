@@ -1,102 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /* Events that wait for what their JVM writes later: each comes once, and soon enough. */
-#include "tests/unit/jfr_watch_room.h"
-
-#include "jfr/watch_inside.h"
-
-/* Of what may be held, the last events of a piece. */
-static unsigned int n_held_back;
-static bool holds_again;     /* those too that were held */
-static bool is_paused;	     /* the output takes what it holds, and then nothing */
-static int64_t hold_from_ns; /* of the last piece */
-static uint64_t cut_len;     /* so much of a piece's end is damaged */
-
-static int export_holding(void *ctx, const struct export_job *job, struct export_result *result)
-{
-	uint64_t to = job->to, n, n_told, n_again = job->held->n;
-	char path[256];
-	FILE *out;
-
-	(void)ctx;
-	if (piece_len && to - job->from >= piece_len)
-		to = job->from + piece_len;
-	n = n_told = (to - job->from) / TOY_EVENT;
-	if (output_err)
-		return output_err;
-	hold_from_ns = job->hold_from_ns;
-	/* A piece that ends early holds too, also at the chunk's end. */
-	if (job->hold_from_ns != NOT_HELD || (piece_len && to - job->from == piece_len))
-		n_told = n > n_held_back ? n - n_held_back : 0;
-	if (holds_again && job->hold_from_ns != NOT_HELD)
-		n_again = 0;
-	out = fopen("out/.new", "w");
-	for (size_t i = 0; i < n_again; i++)
-		copy_event(job, job->held->at[i], out, result);
-	for (size_t i = 0; i < n_told; i++)
-		copy_event(job, job->from + i * TOY_EVENT, out, result);
-	fclose(out);
-	for (size_t i = n_again; i < job->held->n; i++)
-		if (held_add(&result->held, job->held->at[i]))
-			abort();
-	for (uint64_t i = n_told; i < n; i++)
-		if (held_add(&result->held, job->from + i * TOY_EVENT))
-			abort();
-	snprintf(path, sizeof(path), "out/%s", job->name);
-	rename("out/.new", path);
-	result->to = to;
-	result->cut = to > job->from ? cut_len : 0;
-	return 0;
-}
-
-static int sync_unless_paused(void *ctx)
-{
-	(void)ctx;
-	return is_paused ? -ENOSPC : 0;
-}
-
-static const struct watch_ops holding_ops = {
-	.export_piece = export_holding,
-	.sync = sync_unless_paused,
-	.release = release_nothing,
-	.is_stopped = never,
-};
-
-static struct session begin_holding(void)
-{
-	struct watch_settings settings = quick();
-	struct session s = { 0 };
-
-	n_held_back = 3;
-	cut_len = 0;
-	holds_again = false;
-	is_paused = false;
-	if (ledger_open("ledger", &s.ledger))
-		abort();
-	s.w = watch_new(&settings, s.ledger, &holding_ops, NULL);
-	if (!s.w || watch_add_root(s.w, "in") || watch_start(s.w))
-		abort();
-	return s;
-}
-
-static int64_t now_ns(void)
-{
-	return (int64_t)time(NULL) * 1000 * (int64_t)MS_NS;
-}
-
-/* So many events, flushed so long ago. */
-static void flush_at(int fd, unsigned int n, int64_t time_ns)
-{
-	struct toy_header h = toy_live(start, n);
-
-	h.duration_ns = (uint64_t)time_ns - start;
-	toy_write_events(fd, 0, start, 0, n);
-	toy_write_head(fd, 0, &h);
-}
-
-static void flush(int fd, unsigned int n)
-{
-	flush_at(fd, n, now_ns());
-}
+#include "tests/unit/jfr_watch_holding.h"
 
 static void what_is_held_comes_with_the_next_flush(void **state)
 {
@@ -111,7 +15,7 @@ static void what_is_held_comes_with_the_next_flush(void **state)
 	flush(fd, 40);
 	run(&s);
 	assert_exported(start, 0, 37);
-	toy_write_chunk(fd, 0, start, 50);
+	toy_write_last(fd, start, 50);
 	run(&s);
 	assert_exported(start, 0, 50);
 	end(&s);
@@ -141,7 +45,7 @@ static void without_another_flush_it_comes_all_the_same(void **state)
 	flush(fd, 30);
 	run(&s);
 	assert_exported(start, 0, 27);
-	toy_write_chunk(fd, 0, start, 30);
+	toy_write_last(fd, start, 30);
 	run(&s);
 	assert_exported(start, 0, 30);
 	end(&s);
@@ -194,7 +98,7 @@ static void a_weft_that_begins_anew_knows_what_was_held(void **state)
 			watch_round(s.w, 10);
 		end(&s);
 	}
-	toy_write_chunk(fd, 0, start, 60);
+	toy_write_last(fd, start, 60);
 	close(fd);
 	for (int i = 0; i < 2; i++) {
 		struct session s = begin_holding();
@@ -226,7 +130,7 @@ static void what_was_written_and_not_noted_is_written_again_over_it(void **state
 			watch_round(s.w, 50);
 		assert_int_equal(watch_counts(s.w)->err, -ENOSPC);
 		end(&s);
-		toy_write_chunk(fd, 0, start, 60);
+		toy_write_last(fd, start, 60);
 		s = begin_holding();
 		run(&s);
 		end(&s);
@@ -303,31 +207,65 @@ static void what_was_held_and_is_gone_is_counted(void **state)
 	assert_exported(start, 0, 17);
 }
 
-/* What is held comes a flush later: it must not be older than 1.5 s by then. */
+/* What is held comes a flush later: it must not be older than 1.5 s by then. When this process sees
+   the flush says nothing about that. */
 static void how_long_events_wait_depends_on_how_often_their_jvm_flushes(void **state)
 {
-	static const int64_t flush_ms[] = { 1000, 200, 5000 };
+	static const int64_t flush_ms[] = { 1000, 200, 5000 }, late_ms[] = { 0, 800, 60000 };
 	struct session s;
 
 	(void)state;
-	for (size_t i = 0; i < sizeof(flush_ms) / sizeof(*flush_ms); i++) {
-		int64_t age = (1500 - flush_ms[i]) * (int64_t)MS_NS, before;
-		int64_t now = now_ns();
+	for (size_t i = 0; i < 9; i++) {
+		int64_t ms = flush_ms[i / 3];
+		int64_t flushed = now_ns() - late_ms[i % 3] * (int64_t)MS_NS;
 		int fd = toy_open("in/a");
 
 		assert_int_equal(system("rm -rf out/* ledger*"), 0);
-		flush_at(fd, 20, now - flush_ms[i] * (int64_t)MS_NS);
+		flush_at(fd, 20, flushed - ms * (int64_t)MS_NS);
 		s = begin_holding();
 		run(&s);
-		before = (int64_t)watch_unix_now();
-		flush_at(fd, 40, now);
+		flush_at(fd, 40, flushed);
 		run(&s);
-		assert_true(hold_from_ns >= before - age);
-		assert_true(hold_from_ns <= (int64_t)watch_unix_now() - age);
+		assert_true(hold_from_ns == flushed + (ms - 1500) * (int64_t)MS_NS);
 		end(&s);
 		close(fd);
 		unlink("in/a");
 	}
+}
+
+/* Flushes at so many milliseconds before now are read, the last one in pieces. */
+static void assert_held_from(const int64_t *flush_ms, size_t n, int64_t want_ms)
+{
+	const int64_t now = now_ns();
+	int fd = toy_open("in/a");
+	struct session s = { 0 };
+
+	for (size_t i = 0; i < n; i++) {
+		piece_len = i + 1 < n ? 0 : 16 * TOY_EVENT;
+		flush_at(fd, 40 * (unsigned int)(i + 1), now - flush_ms[i] * (int64_t)MS_NS);
+		if (!i)
+			s = begin_holding();
+		run(&s);
+	}
+	assert_true(hold_from_ns == now + want_ms * (int64_t)MS_NS);
+	end(&s);
+	close(fd);
+}
+
+static void a_flush_that_was_not_seen_makes_nothing_wait_less(void **state)
+{
+	static const int64_t flush_ms[] = { 3000, 2000, 0 };
+
+	(void)state;
+	assert_held_from(flush_ms, 3, -500);
+}
+
+static void pieces_of_one_flush_wait_as_long_as_one_piece(void **state)
+{
+	static const int64_t flush_ms[] = { 1200, 0 };
+
+	(void)state;
+	assert_held_from(flush_ms, 2, -300);
 }
 
 static void what_waited_too_long_is_not_held_again(void **state)
@@ -415,6 +353,8 @@ int main(void)
 		OWN_DIR(a_finished_chunk_of_many_pieces_ends_with_what_they_held),
 		OWN_DIR(what_was_held_of_a_file_that_begins_anew_is_lost_and_counted),
 		OWN_DIR(a_clock_that_is_ahead_makes_nothing_wait_longer),
+		OWN_DIR(a_flush_that_was_not_seen_makes_nothing_wait_less),
+		OWN_DIR(pieces_of_one_flush_wait_as_long_as_one_piece),
 		OWN_DIR(how_long_events_wait_depends_on_how_often_their_jvm_flushes),
 	};
 
