@@ -25,8 +25,8 @@
 #include "unwinders/unwind.h"
 
 #define MAX_FRAMES (MAX_KERNEL_FRAMES + MAX_USER_FRAMES)
-#define STACK_WINDOW 1024 /* bytes of user stack read at a time: some ten frames */
-#define N_CACHED_RULES 512
+#define STACK_WINDOW 1024   /* bytes of user stack read at a time: some ten frames */
+#define N_CACHED_RULES 2048 /* all that a per-CPU value may have */
 #define RULES_A_PLACE 4
 
 #define SETTING __weak const volatile
@@ -56,6 +56,10 @@ SETTING bool has_task_pt_regs = false; /* the kernel has bpf_task_pt_regs (5.15)
 struct cached_rule {
 	__u64 key; /* pc and generation of the vector, mixed */
 	__u64 rule;
+};
+
+struct cached_rules {
+	struct cached_rule items[N_CACHED_RULES];
 };
 
 /* The process that this CPU sampled last: mostly it is the next one too, and to a tick, for which
@@ -91,17 +95,23 @@ struct scratch {
 	__u32 kernel_left;	/* of the last walks, those that were left to the kernel */
 	__u32 n_kernel_passed;	/* that were not tried, as most were left */
 	__u64 kernel_stack[MAX_KERNEL_FRAMES];
-	struct cached_rule rules[N_CACHED_RULES];
 };
 
 /* Ticks write; user space reads the counters. Of the 32 KiB that a per-CPU value may have, frames
-   take 18 and rules 8. */
+   take 18. */
 struct {
 	__uint(type, BPF_MAP_TYPE_PERCPU_ARRAY);
 	__uint(max_entries, 1);
 	__type(key, __u32);
 	__type(value, struct scratch);
 } scratches __weak SEC(".maps");
+
+struct {
+	__uint(type, BPF_MAP_TYPE_PERCPU_ARRAY);
+	__uint(max_entries, 1);
+	__type(key, __u32);
+	__type(value, struct cached_rules);
+} cached_rules __weak SEC(".maps");
 
 /* How long each CPU's ticks are, by CPU number: one element for each that may come. User space
    writes through its own mapping, ticks read. */

@@ -119,15 +119,25 @@ static __always_inline int mapping_find(struct unwind *u, __u64 pc)
 
 #include "unwinders/native.bpf.h"
 
+/* The rules that stand where the pc's would. */
+static __always_inline struct cached_rule *native_place(__u64 pc)
+{
+	__u32 zero = 0, place = (pc >> 3 ^ pc >> 12) & (N_CACHED_RULES / RULES_A_PLACE - 1);
+	struct cached_rules *cached = bpf_map_lookup_elem(&cached_rules, &zero);
+
+	return cached ? &cached->items[RULES_A_PLACE * place] : NULL;
+}
+
 /* Failures are not remembered: the table may be there the next time. */
 static __always_inline int native_find(struct unwind *u, __u64 pc, __u64 *rule)
 {
 	/* An odd factor spreads the generation over the bits that a pc does not use. */
 	__u64 key = pc ^ u->generation * 0x9e3779b97f4a7c15ULL;
-	__u32 slot = (pc >> 3 ^ pc >> 12) & (N_CACHED_RULES / RULES_A_PLACE - 1);
-	struct cached_rule *cached = &scratch_of(u)->rules[RULES_A_PLACE * slot];
+	struct cached_rule *cached = native_place(pc);
 	int end;
 
+	if (!cached)
+		return END_NO_TABLE;
 	for (int i = 0; i < RULES_A_PLACE; i++) {
 		if (cached[i].key == key) {
 			*rule = cached[i].rule;
