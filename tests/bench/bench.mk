@@ -4,7 +4,7 @@ BENCH_PROGRAMS := $(patsubst tests/bench/programs/%.c,$(O)/bench/%,$(wildcard te
 BENCH_LIBRARY  := $(patsubst tests/bench/%.c,$(O)/bench/%,$(wildcard tests/bench/*_bench.c))
 # Other profilers, kept from one run to the next.
 BENCH_PEERS    := $(or $(XDG_CACHE_HOME),$(HOME)/.cache)/weft/peers
-BENCH_MEASURED := $(O)/bench/depth_fp $(O)/bench/fork $(O)/bench/large $(O)/bench/fp_sampler $(O)/bench/fp_sampler.bpf.o
+BENCH_MEASURED := $(O)/bench/depth_fp $(O)/bench/fork $(O)/bench/large $(O)/bench/fp_sampler $(O)/bench/fp_sampler.bpf.o $(O)/bench/clock.so
 
 $(O)/bench/%: tests/bench/programs/%.c
 	$(call say,BENCH,$@)
@@ -25,6 +25,11 @@ $(O)/bench/%_bench: tests/bench/%_bench.c $(O)/libweft.a
 	$(call say,BENCH,$@)
 	$(Q)mkdir -p $(@D)
 	$(Q)$(CC) $(ALL_CFLAGS) $(CPPFLAGS) $(ALL_LDFLAGS) -o $@ $< $(O)/libweft.a $(LDLIBS) -ldw
+
+$(O)/bench/clock.so: tests/bench/clock.c
+	$(call say,BENCH,$@)
+	$(Q)mkdir -p $(@D)
+	$(Q)$(CC) -O2 -g -Wall -D_GNU_SOURCE -shared -fPIC -o $@ $<
 
 $(O)/bench/fp_sampler: tests/bench/fp_sampler.c
 	$(call say,BENCH,$@)

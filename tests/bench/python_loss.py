@@ -1,8 +1,9 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
 """
-What a Python target loses while it is sampled at 199 Hz, and what the profiler itself takes: a stack of 150
-frames, and a web service under load. weft, then py-spy and austin where there are any (.ci/peers.sh).
+What a Python target loses while it is sampled at 199 Hz, and what the profiler itself takes: a program that does nothing
+but look at the clock below 150 frames, and so knows exactly for how long it was stopped; one that works at that depth; and
+a web service under load. weft, then py-spy and austin where there are any (.ci/peers.sh).
 """
 import contextlib
 import os
@@ -17,7 +18,9 @@ import pythons
 import weft
 
 PROGRAMS = os.path.join(os.path.dirname(os.path.abspath(__file__)), "programs")
-N_SWITCHED, N_PEER_PAIRS = (6, 2) if weft.QUICK else (100, 5)
+N_PAIRS = 6 if weft.QUICK else 100
+N_PEER_PAIRS = 2 if weft.QUICK else 5
+N_CLOCK_PAIRS = 6 if weft.QUICK else 20	# whose noise is small
 RATE = 199
 FAST = 10 * RATE	# at which a tick's own price shows
 FOREVER = "100000"
@@ -55,6 +58,15 @@ def depth(python):
 
 
 @contextlib.contextmanager
+def clock(python):
+    path, memory = pairs.make_counter()
+    with running([*python, os.path.join(PROGRAMS, "clock.py"), weft.program("clock.so"), "150", path]) as (child,):
+        time.sleep(0.5)
+        yield pairs.Target(child.pid, memory)
+    os.unlink(path)
+
+
+@contextlib.contextmanager
 def service(python):
     path, memory = pairs.make_counter()
     program = os.path.join(PROGRAMS, "service.py")
@@ -66,7 +78,7 @@ def service(python):
     os.unlink(path)
 
 
-TARGETS = {"depth": depth, "service": service}
+TARGETS = {"clock": clock, "depth": depth, "service": service}
 
 
 def kernel_loss(name, target):
@@ -106,23 +118,24 @@ def peer(name, word, target, out):
         weft.note(str(failed).replace("\n", " "))
 
 
-def tick_prices(name, target, out):
+def tick_prices(name, target, out, n):
     """What a tick takes from the target in all, and what of it is the kernel's clock without anybody's program."""
     commands = {"": [weft.WEFT, "record", "-q", "-F", str(FAST), "-o", out, "-p", str(target.pid)],
                 "_bare": [sys.executable, os.path.join(PROGRAMS, "ticks.py"), str(FAST)]}
     for kind, command in commands.items():
-        lost, limit = pairs.loss(pairs.run_switched(target, command, N_SWITCHED // 2, 1), lambda window: window.cpu_rate)
+        lost, limit = pairs.loss(pairs.run_switched(target, command, n, 1), lambda window: window.cpu_rate)
         for end, percent in (("", lost), ("_from", lost - limit), ("_to", lost + limit)):
             weft.figure("%s%s_tick%s" % (name, kind, end), percent / 100 / FAST * 1e6, "us")
 
 
 def measure(word, python):
+    n = N_CLOCK_PAIRS if word == "clock" else N_PAIRS
     with TARGETS[word](python) as target, tempfile.TemporaryDirectory(prefix="weft-bench.") as folder:
         out = os.path.join(folder, "out.pb.gz")
         kernel_loss("python_" + word, target)
         command = [weft.WEFT, "record", "-q", "-F", str(RATE), "-o", out, "-p", str(target.pid)]
-        pairs.say("python_" + word, pairs.run_switched(target, command, N_SWITCHED, 1))
-        tick_prices("python_" + word, target, out)
+        pairs.say("python_" + word, pairs.run_switched(target, command, n, 1))
+        tick_prices("python_" + word, target, out, n // 2)
         for name in PEERS:
             peer(name, word, target, out)
 
