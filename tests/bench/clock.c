@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-/* A function for clock.py, as a library: looks at the clock all the time, and adds up while it runs. */
+/* A function for clock.py, as a library: looks at the clock all the time, and adds up while it
+ * runs. */
 #include <stdint.h>
 #include <time.h>
 
