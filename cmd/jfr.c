@@ -25,6 +25,7 @@
 #include "core/scoped.h"
 #include "core/text.h"
 #include "exporter/exporter.h"
+#include "exporter/pprof_decode.h"
 #include "exporter/replacement.h"
 #include "jfr/event_line.h"
 #include "jfr/samples.h"
@@ -32,6 +33,7 @@
 #include "jfr/workload.h"
 
 #define KEPT_LEN (16 << 20)
+#define PROFILE_HEAD_LEN 256 /* the first of its sample types is in that */
 
 /* What the options ask for. */
 struct plan {
@@ -155,12 +157,23 @@ static bool is_something_else(const struct unpack_part *part, const struct jfr_f
 	       !strstr(path_basename(part->name), ".jfr");
 }
 
-/* There is no recording in it yet. */
+/* One of ours, or another program's: packed as recordings are. */
+static bool is_profile(const struct unpack_part *part)
+{
+	uint8_t head[PROFILE_HEAD_LEN];
+	ssize_t n = part->fd < 0 ? -1 : pread(part->fd, head, sizeof(head), 0);
+
+	return part->is_unsure && n > 0 && pprof_sniff(head, (size_t)n);
+}
+
+/* There is no recording in it, or none yet. */
 static void tell_of_nothing(const struct unpack_part *part, const struct recording_report *r)
 {
 	if (part->err)
 		return;
-	if (part->is_self && !part->len)
+	if (!r->n_chunks && is_profile(part))
+		log_info("%s is a profile, which weft report shows", part->name);
+	else if (part->is_self && !part->len)
 		log_info("%s is empty: a JVM fills it when it dumps or ends; what it recorded "
 			 "until then is in its repository",
 			 part->name);

@@ -446,9 +446,14 @@ bool pprof_sniff(const void *head, size_t len)
 
 	if (gzip_sniff(head, len))
 		return true;
-	/* Every writer begins with the sample types. */
+	/* Every writer begins with the sample types, but Go's for CPU time says when it was before.
+	 */
 	reader_init(&r, head, len);
-	if (!protobuf_next(&r, &f) || f.number != PPROF_SAMPLE_TYPE || !f.is_bytes)
+	if (!protobuf_next(&r, &f))
+		return false;
+	if (f.number == PPROF_TIME_NANOS && !f.is_bytes && !protobuf_next(&r, &f))
+		return false;
+	if (f.number != PPROF_SAMPLE_TYPE || !f.is_bytes)
 		return false;
 	while (protobuf_next(&f.body, &part))
 		if (part.is_bytes || part.number > PPROF_VALUE_TYPE_UNIT)

@@ -26,6 +26,9 @@ echo 'no recording at all' >"$work/text.jfr"
 run jfr "$work/text.jfr"
 [ $status = 6 ] && grep -q "^weft: $work/text.jfr: " "$work/err"
 claim "damage is a message of weft" $?
+run jfr tests/golden/go-cpu.pb.gz
+[ $status = 6 ] && says err "is a profile, which weft report shows"
+claim "of a profile it is said what shows it" $?
 
 if recorded small17; then
 	run jfr --thread 'no such thread' "$path"

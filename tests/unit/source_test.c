@@ -159,6 +159,10 @@ static void other_files_are_not_taken_for_pprof(void **state)
 	} cases[] = {
 		{ "\x1f\x8b\x08\x00", 4, true },
 		{ "\x0a\x04\x08\x01\x10\x02", 6, true },
+		{ "\x48\xb7\xb2\x0a\x04\x08\x01\x10\x02", 9, false },
+		{ "\x48\xb7\x32\x0a\x04\x08\x01\x10\x02", 9, true }, /* Go's */
+		{ "\x48\xb7\x32", 3, false },
+		{ "Hello\nmain;f 1\n", 15, false },
 		{ "FLR\0\0\2", 6, false },
 		{ "{\"a\":1}", 7, false },
 		{ "\x7f"
