@@ -56,8 +56,8 @@ static void the_least_and_the_default_grow_with_the_machine(void **state)
 		int n_possible, n_online;
 		uint64_t least;
 	} cases[] = {
-		{ 1, 1, 24 },	{ 2, 2, 24 },	  { 8, 8, 24 },	    { 9, 9, 25 },
-		{ 32, 32, 28 }, { 128, 128, 41 }, { 512, 512, 94 }, { 240, 2, 40 },
+		{ 1, 1, 24 },	{ 2, 2, 24 },	  { 6, 6, 24 },	     { 7, 7, 25 },
+		{ 32, 32, 29 }, { 128, 128, 45 }, { 512, 512, 111 }, { 240, 2, 48 },
 	};
 
 	(void)state;
