@@ -78,9 +78,12 @@ int chunk_scan(struct chunk *c, uint64_t to, struct metadata *known);
 int chunk_search(struct chunk *c);
 /* Nothing says what its events are: they are tried as if this did. 0 or -ENOMEM. */
 int chunk_assume(struct chunk *c, struct metadata *m, uint64_t to);
-/* Visits the events at the chunk's beginning, as many as fit in memory, and counts and notes
-   nothing: what has to be known before the rest stands there. */
-int chunk_preview(struct chunk *c, struct event_types *types);
+/* Visits the events at the chunk's beginning, as many as fit in memory, and on until is_enough()
+   says so, and counts and notes nothing: what has to be known before the rest. It stands there
+   mostly; JVMs before 14, which write what a thread has when its buffer is full, may have it last.
+ */
+int chunk_preview(struct chunk *c, struct event_types *types, bool (*is_enough)(void *ctx),
+		  void *ctx);
 /* Visits the events from `from` up to `to`, and notes what is damaged. 0, or what the visitor or
    the file said. */
 int chunk_walk(struct chunk *c, struct event_types *types, uint64_t from, uint64_t to);

@@ -343,24 +343,21 @@ static struct walk *walk_new(struct chunk *c, struct event_types *types, uint64_
 	return w;
 }
 
-int chunk_preview(struct chunk *c, struct event_types *types)
+/* What the window has from *at on, which moves as far as that went. */
+static int preview_window(struct walk *w, uint64_t *at)
 {
-	SCOPED(free) struct walk *w = walk_new(c, types, CHUNK_HEADER_LEN, c->loaded_to);
-	struct part p = { .at = CHUNK_HEADER_LEN, .limit = c->loaded_to };
-	const struct chunk before = *c;
-	uint64_t left = p.limit > p.at ? p.limit - p.at : 0, went;
+	struct chunk *c = w->c;
+	struct part p = { .at = *at, .limit = c->loaded_to };
+	uint64_t left = p.limit - p.at, went;
 	bool is_sound;
 	size_t len;
-	int err;
-
-	if (!w || !left)
-		return w ? 0 : -ENOMEM;
 	/* The whole window, not what it happens to have of the chunk already. */
-	err = window_read(c->window, c->at + p.at, left < WINDOW_LEN ? left : WINDOW_LEN, &p.start,
-			  &len);
+	int err = window_read(c->window, c->at + p.at, left < WINDOW_LEN ? left : WINDOW_LEN,
+			      &p.start, &len);
+
 	if (err)
 		return err;
-	p.end = p.start + (len < p.limit - p.at ? len : p.limit - p.at);
+	p.end = p.start + (len < left ? len : left);
 	do {
 		w->n_wanted = 0;
 		went = collect(w, &p, &is_sound);
@@ -371,6 +368,24 @@ int chunk_preview(struct chunk *c, struct event_types *types)
 		p.start += went;
 		p.at += went;
 	} while (w->n_wanted == MAX_WANTED && is_sound && !err && p.start < p.end);
+	*at = is_sound ? p.at : p.limit;
+	return err;
+}
+
+int chunk_preview(struct chunk *c, struct event_types *types, bool (*is_enough)(void *ctx),
+		  void *ctx)
+{
+	SCOPED(free) struct walk *w = walk_new(c, types, CHUNK_HEADER_LEN, c->loaded_to);
+	const struct chunk before = *c;
+	uint64_t at = CHUNK_HEADER_LEN, from = 0;
+	int err = 0;
+
+	if (!w)
+		return -ENOMEM;
+	while (!err && at < c->loaded_to && at != from && !(from && is_enough(ctx))) {
+		from = at;
+		err = hurry_is_on() ? -EINTR : preview_window(w, &at);
+	}
 	memcpy(c->counts, before.counts, sizeof(c->counts));
 	memcpy(c->sizes, before.sizes, sizeof(c->sizes));
 	c->n_unknown = before.n_unknown;

@@ -370,6 +370,11 @@ static int visit_preview(void *ctx, struct chunk *chunk, const struct event *e)
 	return err;
 }
 
+static bool knows_whose(void *ctx)
+{
+	return ((struct interpreter *)ctx)->facts.pid;
+}
+
 /* What the weight of the first samples depends on, and whose they are, may come behind them. */
 static int preview(struct interpreter *in, struct chunk *chunk)
 {
@@ -383,7 +388,7 @@ static int preview(struct interpreter *in, struct chunk *chunk)
 	in->n_periods = 0;
 	if (!in->previewed)
 		in->previewed = event_types_new(chunk->metadata, &in->preview_visitor);
-	return in->previewed ? chunk_preview(chunk, in->previewed) : -ENOMEM;
+	return in->previewed ? chunk_preview(chunk, in->previewed, knows_whose, in) : -ENOMEM;
 }
 
 static void set_writer(struct interpreter *in, const struct chunk *chunk)
