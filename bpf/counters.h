@@ -10,7 +10,7 @@
 /* X(identifier, "name", "what it means") */
 #define TICK_COUNTERS(X)                                                              \
 	X(TICK_SAMPLED, "ticks.sampled", "became a sample")                           \
-	X(TICK_SKIPPED, "ticks.skipped", "no sample was due")                         \
+	X(TICK_SKIPPED, "ticks.skipped", "a wait that was passed over")               \
 	X(TICK_IDLE, "ticks.idle", "the CPU was idle")                                \
 	X(TICK_FILTERED, "ticks.filtered", "not a target, or not in the mode wanted") \
 	X(TICK_UNSUPPORTED, "ticks.unsupported", "a 32-bit task")                     \

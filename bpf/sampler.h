@@ -22,7 +22,7 @@ struct sampler_ops {
 	bool is_hidden;		 /* not proposed anywhere: what never ran on the real thing */
 	bool is_swept;		/* by bpf/sweeper.c: nothing ticks, configure and attach are NULL */
 	unsigned int freq;	/* its default rate in Hz; 0: that of all */
-	bool is_weighted;	/* samples are worth what they say, not all the same */
+	bool is_weighted;	/* samples are worth what they say, not about the same */
 	const char *sum;	/* the counter that has the exact sum of its values; NULL: none */
 	bool is_user_only;	/* its stacks have no kernel frames */
 	bool is_of_known;	/* only of processes that user space has looked at */

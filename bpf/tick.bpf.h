@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
  * What a tick stands for. Every tick is a sample, worth the time since the tick before it: an
- * interrupt costs more than the walk it brings (15 to 20 us in a virtual machine), so there is none
+ * interrupt costs more than the walk it brings (12 to 20 us in a virtual machine), so there is none
  * that is not used. Against lockstep with the program user space changes the ticks' length all the
  * time (ticker.c), by up to 30 % to both sides: whatever repeats is in step with few lengths, and
- * the sum is exact, as each tick counts by its own. What that comes to (tests/unit/tick_test.c;
- * 3,000 samples of two phases, 30 % and 70 %, that repeat every 0.1 to 8 periods): 0.55 points of
- * error rms, 0.75 for programs in step with the mean length. As many independent random moments:
+ * the sum is right, as each tick counts by its own. What that comes to (tests/unit/tick_test.c;
+ * 3,000 samples of two phases, 30 % and 70 %, that repeat every 0.1 to 8 periods): 0.54 points of
+ * error rms, 0.71 for programs in step with the mean length. As many independent random moments:
  * 0.84.
  */
 #ifndef BPF_TICK_BPF_H

@@ -111,13 +111,13 @@ static uint64_t mean_pause_ns(uint64_t tick_ns)
 }
 
 /* A change makes one tick of two, the one under way and the next, so ticks are that much shorter
-   than samples are apart. The kernel wants whole Hz, and never fewer than were asked for. */
+   than samples are apart. The kernel wants whole Hz. */
 static uint64_t mean_tick(const struct tick_event *event, uint64_t sample_ns)
 {
 	uint64_t tick_ns = sample_ns;
 
 	if (event->is_frequency)
-		return NS_PER_S / ((NS_PER_S + tick_ns - 1) / tick_ns);
+		return NS_PER_S / ((NS_PER_S + tick_ns / 2) / tick_ns);
 	tick_ns -= tick_ns / (2 * mean_pause_ns(tick_ns) / tick_ns);
 	return tick_ns < MIN_TICK_NS ? MIN_TICK_NS : tick_ns;
 }

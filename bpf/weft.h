@@ -67,8 +67,8 @@ struct wire_sample {
 	__u64 start_time_ns; /* of the process (group leader's start_boottime): with pid its
 				identity */
 	__u64 cgroup_id;
-	__u64 weight; /* what it is worth in the sampler's unit; cpu: the sampling period in ns; 0:
-			 a record of its own will say it */
+	__u64 weight; /* what it is worth in the sampler's unit; cpu: the ns since the tick before;
+			 0: a record of its own will say it */
 	__u32 pid, tid, cpu;
 	__u32 n_code_pages; /* the process has, executable and not writable */
 	__u16 n_kernel, n_user;

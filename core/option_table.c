@@ -62,7 +62,7 @@ static const struct option_info table[] = {
 	  NULL, OPTION_SIZE, FIELD(snapshot_size) },
 	{ ON_RECORD, "memory", 0, 0, NULL, "SIZE",
 	  "the one budget for weft's memory and its BPF maps (default 48M, at least "
-	  "24M; on more than 8 CPUs both are more: weft doctor says them)",
+	  "24M; on more than 6 CPUs both are more: weft doctor says them)",
 	  NULL, OPTION_SIZE, FIELD(memory) },
 	/* output */
 	{ ON_RECORD, "output", 'o', 0, NULL, "FILE",

@@ -49,8 +49,8 @@ bool watch_follows(const struct file *before, const struct file *file)
 	       b->start_ns > a->start_ns && is_beside(before, file) && chunk_header_follows(a, b);
 }
 
-/* Of what is held behind a chunk's end. The file of the next one is short yet: it was flushed once,
-   or a few times. */
+/* Of what is held behind a chunk's end. The file of the next one is short, but after a restart: it
+   was flushed once, or a few times. */
 const struct late_scopes *watch_look_at_next(struct watch *w, struct file *file)
 {
 	const struct late_scopes *late = watch_look_ahead(file);

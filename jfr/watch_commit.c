@@ -178,6 +178,7 @@ static void apply(struct watch *w, struct pending *p)
 	file->exported_ns = watch_now();
 	tail_took(&file->tail, p->result.to);
 	watch_note_held(file, &p->result.held);
+	watch_call_next(w, file);
 	file->is_touched = true;
 	if (p->result.lost) {
 		w->counts.n_lost[LOST_DAMAGED]++;

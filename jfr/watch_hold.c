@@ -143,3 +143,12 @@ void watch_forget_held(struct file *file)
 	file->held_at = file->flushed_ns = file->flush_gap_ns = file->flush_interval_ns = 0;
 	file->is_followed = false;
 }
+
+void watch_call_next(struct watch *w, const struct file *file)
+{
+	if (!file->held_at || file->tail.header.state != CHUNK_COMPLETE)
+		return;
+	for (size_t i = 0; i < w->files.n; i++)
+		if (w->files.items[i]->is_waiting && watch_follows(file, w->files.items[i]))
+			w->files.items[i]->is_called = true;
+}

@@ -97,6 +97,8 @@ bool watch_release_before(struct watch *w, const struct file *file);
 /* Do events of its chunk, which ends, wait in another file for what that one knows better? */
 bool watch_is_held_elsewhere(const struct watch *w, const struct file *file);
 void watch_note_held(struct file *file, const struct held *held);
+/* Whoever waits for what it holds at its chunk's end need not wait for the next look. */
+void watch_call_next(struct watch *w, const struct file *file);
 /* Another chunk begins. */
 void watch_forget_held(struct file *file);
 

@@ -12,8 +12,7 @@ import weft
 PERIOD_NS = 1000000
 MULTIPLES = (("same", 1), ("double", 2), ("triple", 3))
 FRACTIONS = (("half", 1 / 2), ("third", 1 / 3))
-# tick: the mean period of weft's ticks, which no fixed grid of theirs would survive.
-ODD_FACTORS = (("tick", 3 ** -0.5), ("0_37", 0.37), ("1_11", 1.11), ("1_73", 1.73), ("2_2", 2.2), ("3_46", 3.46))
+ODD_FACTORS = (("0_58", 3 ** -0.5), ("0_37", 0.37), ("1_11", 1.11), ("1_73", 1.73), ("2_2", 2.2), ("3_46", 3.46))
 PHASES = {"sweep": [i / 8 for i in range(8)], "two": [0.0, 0.5]}
 # Of n samples taken at random a share of 30 % is off by 46 / sqrt(n) points: what is swept more often is measured longer.
 SECONDS = {"sweep": 2 if weft.QUICK else 6, "two": 2 if weft.QUICK else 4}

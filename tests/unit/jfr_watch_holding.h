@@ -70,9 +70,8 @@ static const struct watch_ops holding_ops = {
 	.is_stopped = never,
 };
 
-static inline struct session begin_holding(void)
+static inline struct session begin_holding_with(const struct watch_settings *settings)
 {
-	struct watch_settings settings = quick();
 	struct session s = { 0 };
 
 	n_held_back = 3;
@@ -82,10 +81,17 @@ static inline struct session begin_holding(void)
 	is_paused = false;
 	if (ledger_open("ledger", &s.ledger))
 		abort();
-	s.w = watch_new(&settings, s.ledger, &holding_ops, NULL);
+	s.w = watch_new(settings, s.ledger, &holding_ops, NULL);
 	if (!s.w || watch_add_root(s.w, "in") || watch_start(s.w))
 		abort();
 	return s;
+}
+
+static inline struct session begin_holding(void)
+{
+	struct watch_settings settings = quick();
+
+	return begin_holding_with(&settings);
 }
 
 static inline int64_t now_ns(void)

@@ -55,6 +55,30 @@ static void what_is_held_at_a_chunks_end_comes_with_the_first_flush_of_the_next(
 	close(fd);
 }
 
+/* A weft that had no CPU finds both at once. */
+static void what_ended_and_what_was_flushed_meanwhile_wait_for_no_look(void **state)
+{
+	struct watch_settings settings = quick();
+	int fd = toy_open("in/a"), next;
+	struct session s;
+
+	(void)state;
+	settings.look_ns = LONG_MS * (int64_t)MS_NS;
+	flush_at(fd, 20, now_ns() - LONG_MS * (int64_t)MS_NS);
+	s = begin_holding_with(&settings);
+	run(&s);
+	flush(fd, 30);
+	run(&s);
+	toy_write_chunk(fd, 0, start, 50);
+	next = begin_next("in/b", NEXT, 20);
+	run(&s);
+	assert_exported(start, 0, 50);
+	assert_exported(NEXT, 0, 17);
+	end(&s);
+	close(next);
+	close(fd);
+}
+
 static void without_a_next_chunk_it_comes_all_the_same(void **state)
 {
 	int fd = toy_open("in/a");
@@ -212,6 +236,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		OWN_DIR(what_is_held_at_a_chunks_end_comes_with_the_first_flush_of_the_next),
+		OWN_DIR(what_ended_and_what_was_flushed_meanwhile_wait_for_no_look),
 		OWN_DIR(without_a_next_chunk_it_comes_all_the_same),
 		OWN_DIR(the_last_chunk_of_a_jvm_and_one_that_was_not_followed_wait_for_nothing),
 		OWN_DIR(a_chunk_of_another_jvm_ends_no_wait),

@@ -24,7 +24,7 @@ static uint64_t fixed_use(uint64_t budget, int n_possible, int n_online)
 	struct memory_plan plan = memory_plan(budget, n_possible, n_online);
 
 	return REST + plan.table_len + plan.ring_len + plan.seen_len +
-	       64 * KIB * (uint64_t)n_possible + (4 * KIB + plan.sideband_len) * (uint64_t)n_online;
+	       96 * KIB * (uint64_t)n_possible + (4 * KIB + plan.sideband_len) * (uint64_t)n_online;
 }
 
 /* What budget.c leaves to stacks. */
