@@ -11,6 +11,7 @@
 #include "jfr/event_line.h"
 #include "jfr/samples.h"
 #include "jfr/summary.h"
+#include "jfr/window.h"
 #include "tests/unit/jfr_meaning.h"
 
 #define N(array) (sizeof(array) / sizeof((array)[0]))
@@ -145,6 +146,44 @@ static void facts_and_settings_are_not_told_to_those_who_want_samples(void **sta
 	assert_string_equal(m.in.facts.name, "a JVM");
 	assert_int_equal(m.in.facts.pid, 17);
 	assert_int_equal(m.in.settings.datadog_cpu_ns, 9000000);
+	meaning_deinit(&m);
+}
+
+struct begun {
+	const struct interpreter *in;
+	int64_t pid;
+};
+
+static void note_pid(void *ctx, struct chunk *chunk)
+{
+	struct begun *b = ctx;
+
+	(void)chunk;
+	b->pid = b->in->facts.pid;
+}
+
+static bool wants_none(void *ctx, const struct event_row *row)
+{
+	(void)ctx, (void)row;
+	return false;
+}
+
+static void whose_it_is_is_known_when_a_chunk_begins_wherever_that_stands(void **state)
+{
+	struct meaning m = { 0 };
+	struct begun b = { .in = &m.in };
+
+	(void)state;
+	meaning_begin(&m, shapes, N(shapes));
+	while (m.b.len < 2 * WINDOW_LEN + WINDOW_LEN / 2)
+		EVENT(&m, &shapes[SLEEP], AT(1), { .n = 1 }, { .n = 1 });
+	EVENT(&m, &shapes[INFORMATION], AT(0), { .text = "a JVM" }, { .text = "" }, { .n = 17 });
+	jfr_chunk_end(&m.c);
+	m.in.groups = 1 << GROUP_CPU;
+	m.in.sinks[m.in.n_sinks++] =
+		(struct moment_sink){ .ctx = &b, .wants = wants_none, .begin = note_pid };
+	meaning_read(&m);
+	assert_int_equal(b.pid, 17);
 	meaning_deinit(&m);
 }
 
@@ -351,6 +390,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(facts_and_settings_are_not_told_to_those_who_want_samples),
+		cmocka_unit_test(whose_it_is_is_known_when_a_chunk_begins_wherever_that_stands),
 		cmocka_unit_test(only_the_events_asked_for_are_told),
 		cmocka_unit_test(names_are_those_of_the_same_jvm_only),
 		cmocka_unit_test(names_of_another_jvm_are_not_used_after_it),
