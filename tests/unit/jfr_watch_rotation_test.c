@@ -6,17 +6,32 @@
 #define LONG_MS 50000 /* between two flushes: nobody waits so long */
 #define NEXT (start + 1000)
 
-/* A chunk of 30 events that was followed, and then ends with 50: the last three are held. */
-static struct session end_followed(int fd, int64_t flush_ms)
+/* A chunk of 30 events that was followed: the last three are held. */
+static struct session follow_with(int fd, int64_t flush_ms, const struct watch_settings *settings)
 {
 	struct session s;
 
 	flush_at(fd, 20, now_ns() - flush_ms * (int64_t)MS_NS);
-	s = begin_holding();
+	s = begin_holding_with(settings);
 	run(&s);
 	flush(fd, 30);
 	run(&s);
 	assert_exported(start, 0, 27);
+	return s;
+}
+
+static struct session follow(int fd, int64_t flush_ms)
+{
+	struct watch_settings settings = quick();
+
+	return follow_with(fd, flush_ms, &settings);
+}
+
+/* And then it ends with 50. */
+static struct session end_followed(int fd, int64_t flush_ms)
+{
+	struct session s = follow(fd, flush_ms);
+
 	toy_write_chunk(fd, 0, start, 50);
 	run(&s);
 	assert_exported(start, 0, 47);
@@ -64,11 +79,7 @@ static void what_ended_and_what_was_flushed_meanwhile_wait_for_no_look(void **st
 
 	(void)state;
 	settings.look_ns = LONG_MS * (int64_t)MS_NS;
-	flush_at(fd, 20, now_ns() - LONG_MS * (int64_t)MS_NS);
-	s = begin_holding_with(&settings);
-	run(&s);
-	flush(fd, 30);
-	run(&s);
+	s = follow_with(fd, LONG_MS, &settings);
 	toy_write_chunk(fd, 0, start, 50);
 	next = begin_next("in/b", NEXT, 20);
 	run(&s);
@@ -96,14 +107,9 @@ static void without_a_next_chunk_it_comes_all_the_same(void **state)
 static void the_last_chunk_of_a_jvm_and_one_that_was_not_followed_wait_for_nothing(void **state)
 {
 	int fd = toy_open("in/a");
-	struct session s;
+	struct session s = follow(fd, LONG_MS);
 
 	(void)state;
-	flush_at(fd, 20, now_ns() - LONG_MS * (int64_t)MS_NS);
-	s = begin_holding();
-	run(&s);
-	flush(fd, 30);
-	run(&s);
 	toy_write_last(fd, start, 50);
 	write_chunk("in/b", start + 1, 50);
 	run(&s);
@@ -153,14 +159,9 @@ static void it_is_read_from_a_file_that_is_deleted_meanwhile(void **state)
 static void a_copy_of_the_chunk_does_not_export_it_before(void **state)
 {
 	int fd = toy_open("in/b"), next;
-	struct session s;
+	struct session s = follow(fd, LONG_MS);
 
 	(void)state;
-	flush_at(fd, 20, now_ns() - LONG_MS * (int64_t)MS_NS);
-	s = begin_holding();
-	run(&s);
-	flush(fd, 30);
-	run(&s);
 	/* Looked at before the other one. */
 	write_chunk("in/a.jfr", start, 50);
 	run(&s);
