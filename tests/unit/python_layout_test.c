@@ -280,14 +280,46 @@ static void free_threaded_objects_have_longer_heads(void **state)
 	}
 }
 
+static void words_to_tell_apart(uint64_t words[PYTHON_IDENTITY_WORDS])
+{
+	for (size_t i = 0; i < PYTHON_IDENTITY_WORDS; i++)
+		words[i] = 0x7f0011223340 + 48 * i;
+}
+
+/* What a sum that forgot which word is which would not see. */
+static void identity_changes_where_words_change_places(void **state)
+{
+	uint64_t words[PYTHON_IDENTITY_WORDS];
+	uint32_t before;
+
+	(void)state;
+	words_to_tell_apart(words);
+	before = python_code_identity((const __u64 *)words, PYTHON_IDENTITY_WORDS, 7);
+	for (size_t i = 0; i < PYTHON_IDENTITY_WORDS; i++) {
+		for (size_t k = i + 1; k < PYTHON_IDENTITY_WORDS; k++) {
+			words_to_tell_apart(words);
+			words[i] = 0x7f0011223340 + 48 * k;
+			words[k] = 0x7f0011223340 + 48 * i;
+			assert_int_not_equal(python_code_identity((const __u64 *)words,
+								  PYTHON_IDENTITY_WORDS, 7),
+					     before);
+			words_to_tell_apart(words);
+			words[i] += 64;
+			words[k] -= 64;
+			assert_int_not_equal(python_code_identity((const __u64 *)words,
+								  PYTHON_IDENTITY_WORDS, 7),
+					     before);
+		}
+	}
+}
+
 static void identity_changes_with_every_bit(void **state)
 {
 	uint64_t words[PYTHON_IDENTITY_WORDS];
 	uint32_t before;
 
 	(void)state;
-	for (size_t i = 0; i < PYTHON_IDENTITY_WORDS; i++)
-		words[i] = 0x7f0011223340 + 48 * i;
+	words_to_tell_apart(words);
 	before = python_code_identity((const __u64 *)words, PYTHON_IDENTITY_WORDS, 7);
 	for (size_t bit = 0; bit < 64 * PYTHON_IDENTITY_WORDS; bit++) {
 		words[bit / 64] ^= 1ull << bit % 64;
@@ -341,6 +373,7 @@ int main(void)
 		cmocka_unit_test(newer_versions_are_not_supported_but_may_be_tried),
 		cmocka_unit_test(free_threaded_objects_have_longer_heads),
 		cmocka_unit_test(identity_changes_with_every_bit),
+		cmocka_unit_test(identity_changes_where_words_change_places),
 		cmocka_unit_test(survives_mutation),
 	};
 
