@@ -25,7 +25,7 @@
 #include "unwinders/unwind.h"
 
 #define MAX_FRAMES (MAX_KERNEL_FRAMES + MAX_USER_FRAMES)
-#define STACK_WINDOW 1024   /* bytes of user stack read at a time: some ten frames */
+#define STACK_WINDOW 2048   /* bytes of user stack read at a time: some twenty frames */
 #define N_CACHED_RULES 2048 /* all that a per-CPU value may have */
 #define RULES_A_PLACE 4
 
