@@ -76,7 +76,8 @@ void element_strings_read(struct element_reader *in, struct arena *arena)
 static const struct element_string *string_at(struct element_reader *in, const char *what)
 {
 	static const struct element_string none = { .text = "" };
-	uint64_t index = wire_varint(&in->r, what);
+	bool is_whole = reader_left(&in->r) >= WIRE_VARINT_MAX;
+	uint64_t index = is_whole ? wire_varint_short(&in->r.pos) : wire_varint(&in->r, what);
 
 	if (!reader_error(&in->r) && index >= in->n_strings)
 		reader_fail(&in->r, -EBADMSG, what);

@@ -336,7 +336,10 @@ int layout_read_padded(const struct layout *l, struct reader *r, struct jfr_valu
 			continue;
 		}
 		r->pos = pos;
-		read_other(step, l->leaves[i].path, r, &values[i]);
+		if (step->op == OP_STRING)
+			values[i].string = wire_string(r, l->leaves[i].path);
+		else
+			read_other(step, l->leaves[i].path, r, &values[i]);
 		pos = r->pos;
 		end = r->end;
 	}
@@ -353,6 +356,8 @@ int layout_skip(const struct layout *l, struct reader *r)
 
 		if (is_varint(step->op))
 			wire_skip_varint(r, l->leaves[i].path);
+		else if (step->op == OP_STRING)
+			wire_string(r, l->leaves[i].path);
 		else
 			read_other(step, l->leaves[i].path, r, &unused);
 	}

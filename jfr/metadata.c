@@ -152,7 +152,7 @@ static enum jfr_kind kind_of_name(const struct jfr_type *t)
 	};
 
 	for (size_t i = 0; i < sizeof(primitives) / sizeof(primitives[0]); i++)
-		if (!strcmp(t->name, primitives[i].name))
+		if (*t->name == *primitives[i].name && !strcmp(t->name, primitives[i].name))
 			return primitives[i].kind;
 	return JFR_STRUCT;
 }

@@ -101,12 +101,7 @@ bool scope_event_read(const struct moment *m, struct span_scope *scope, struct s
 
 int scope_event_read_name(const struct moment *m, struct span_names *names)
 {
-	struct text_room room = { 0 };
-	const char *name = moment_text(m, "operationName", &room);
-	int err = 0;
+	const char *name = moment_text(m, "operationName", &names->room);
 
-	if (*m->span_id && *name)
-		err = span_names_add(names, m->trace_id, m->span_id, name);
-	free(room.text);
-	return err;
+	return *m->span_id && *name ? span_names_add(names, m->trace_id, m->span_id, name) : 0;
 }

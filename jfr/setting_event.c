@@ -16,9 +16,11 @@ void setting_event_take(struct settings *s, const struct moment *m)
 	struct text_room name = { 0 }, value = { 0 };
 	const struct jfr_type *of =
 		metadata_by_id(m->chunk->metadata, (uint64_t)moment_number(m, "id", 0));
+	const char *event = of ? of->name : "";
 
-	settings_note(s, of ? of->name : "", moment_text(m, "name", &name),
-		      moment_text(m, "value", &value));
+	if (!settings_depend_on(s, event))
+		return;
+	settings_note(s, event, moment_text(m, "name", &name), moment_text(m, "value", &value));
 	free(name.text);
 	free(value.text);
 }

@@ -114,10 +114,24 @@ static void note_async_profiler(struct settings *s, const char *name, const char
 	s->is_counter = *value && !is_clock && strcmp(value, "null") && strcmp(value, "none");
 }
 
+bool settings_depend_on(const struct settings *s, const char *event)
+{
+	static const char *const events[] = { "jdk.ExecutionSample", "jdk.NativeMethodSample",
+					      "jdk.CPUTimeSample", "jdk.ObjectAllocationSample",
+					      "jdk.JavaExceptionThrow" };
+
+	for (size_t i = 0; i < sizeof(events) / sizeof(events[0]); i++)
+		if (!strcmp(event, events[i]))
+			return true;
+	return s->is_async_profiler;
+}
+
 void settings_note(struct settings *s, const char *event, const char *name, const char *value)
 {
 	bool is_on = !strcmp(value, "true");
 
+	if (!settings_depend_on(s, event))
+		return;
 	if (s->is_async_profiler)
 		note_async_profiler(s, name, value);
 	if (!strcmp(name, "period")) {

@@ -29,6 +29,8 @@ struct settings {
 	int64_t datadog_cpu_ns, datadog_wall_ns;
 };
 
+/* Do any of an event type's settings say something? Of hundreds of types few do. */
+bool settings_depend_on(const struct settings *s, const char *event);
 /* One setting: of which event type ("" when that is not known), its name and value. */
 void settings_note(struct settings *s, const char *event, const char *name, const char *value);
 /* A sample of CPUTimeSample was worth so much; and another chunk begins. */

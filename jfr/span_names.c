@@ -16,6 +16,7 @@ void span_names_deinit(struct span_names *s)
 {
 	intern_free(s->texts);
 	free(s->slots);
+	free(s->room.text);
 	*s = (struct span_names){ 0 };
 }
 

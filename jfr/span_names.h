@@ -10,6 +10,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "jfr/text_room.h"
+
 struct intern;
 
 struct named_span {
@@ -21,7 +23,8 @@ struct named_span {
 struct span_names { /* all zero at first */
 	struct named_span *slots;
 	size_t n, n_slots;
-	struct intern *texts; /* of the names; NULL at first */
+	struct intern *texts;  /* of the names; NULL at first */
+	struct text_room room; /* for whoever reads one */
 };
 
 void span_names_deinit(struct span_names *s);

@@ -47,7 +47,24 @@ uint64_t wire_varint_last(struct reader *r, const char *what)
 	return wire_pack(word & (ends ^ (ends - 1)));
 }
 
-struct wire_string wire_string(struct reader *r, const char *what)
+/* Nearly all text is ASCII, which all encodings write as one byte each: how much of it there is
+   before anything else, or a NUL. */
+static size_t ascii_len(const uint8_t *p, size_t len)
+{
+	size_t n = 0;
+
+	for (; len - n >= sizeof(uint64_t); n += sizeof(uint64_t)) {
+		uint64_t word = wire_load(p + n);
+
+		if ((word | (word - ONES)) & WIRE_MORE)
+			break;
+	}
+	while (n < len && p[n] && p[n] < 0x80)
+		n++;
+	return n;
+}
+
+struct wire_string wire_string_read(struct reader *r, const char *what)
 {
 	struct wire_string s = { .encoding = WIRE_NULL };
 	uint8_t encoding = r->pos < r->end ? *r->pos++ : reader_u8(r, what);
@@ -74,7 +91,10 @@ struct wire_string wire_string(struct reader *r, const char *what)
 		start = r->pos;
 		if (n > reader_left(r))
 			reader_fail(r, -EBADMSG, what);
-		wire_skip_varints(r, n, what);
+		else if (ascii_len(start, n) == n)
+			r->pos += n;
+		else
+			wire_skip_varints(r, n, what);
 		s.bytes = start;
 		s.len = reader_error(r) ? 0 : (size_t)(r->pos - start);
 		break;
@@ -178,23 +198,6 @@ static size_t text_of_utf16(const struct wire_string *s, char *out)
 			n += put_utf8(unit > 0xffff ? REPLACEMENT : whole((uint32_t)unit), out + n);
 		}
 	}
-	return n;
-}
-
-/* Nearly all text is ASCII, which all encodings write as one byte each: how much of it there is
-   before anything else, or a NUL. */
-static size_t ascii_len(const uint8_t *p, size_t len)
-{
-	size_t n = 0;
-
-	for (; len - n >= sizeof(uint64_t); n += sizeof(uint64_t)) {
-		uint64_t word = wire_load(p + n);
-
-		if ((word | (word - ONES)) & WIRE_MORE)
-			break;
-	}
-	while (n < len && p[n] && p[n] < 0x80)
-		n++;
 	return n;
 }
 

@@ -120,7 +120,24 @@ struct wire_string {
 	size_t len;	      /* in bytes */
 };
 
-struct wire_string wire_string(struct reader *r, const char *what);
+/* Any of them. */
+struct wire_string wire_string_read(struct reader *r, const char *what);
+
+/* Nearly all are short, and bytes. */
+static inline struct wire_string wire_string(struct reader *r, const char *what)
+{
+	const uint8_t *p = r->pos;
+
+	if (r->end - p > 2 && (p[0] == WIRE_UTF8 || p[0] == WIRE_LATIN1) && p[1] && p[1] < 0x80 &&
+	    p[1] <= r->end - p - 2) {
+		r->pos = p + 2 + p[1];
+		return (struct wire_string){ .encoding = (enum wire_encoding)p[0],
+					     .bytes = p + 2,
+					     .len = p[1] };
+	}
+	return wire_string_read(r, what);
+}
+
 /* At most how many bytes wire_string_text() writes. */
 size_t wire_string_room(const struct wire_string *s);
 /* Its text as UTF-8, without a NUL; what is not Unicode becomes U+FFFD, and so does NUL. Nothing
