@@ -140,8 +140,8 @@ uint32_t profile_label_set(struct profile *p, struct label *labels,
 			   size_t n); /* sorts them by key */
 /* Its id when it is there already, else 0; adds nothing. Sorts them, too. */
 uint32_t profile_find_label_set(const struct profile *p, struct label *labels, size_t n);
-/* Adds to the sample with this stack and these labels. time_ns 0: unknown. From the first one on
-   the number of sample types stays. */
+/* Adds to the sample with this stack and these labels. time_ns 0: unknown; values NULL: nothing.
+   From the first one on the number of sample types stays. */
 uint32_t profile_add(struct profile *p, uint32_t stack, uint32_t labels, uint64_t time_ns,
 		     const int64_t *values); /* its number, for profile_add_more() */
 /* Adds to a sample that is there those values whose bit (1 << index) is in used. */

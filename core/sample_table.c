@@ -60,7 +60,7 @@ uint32_t sample_table_add(struct sample_table *t, size_t n_values, uint32_t stac
 	if (!id || id > t->n + 1 || (id > t->n && make_row(t, stack, labels, time_ns)))
 		return 0; /* also when there was none for an earlier row */
 	s = sample_table_at(t, id - 1);
-	for (size_t i = 0; i < t->n_values; i++)
+	for (size_t i = 0; values && i < t->n_values; i++)
 		s->values[i] = (int64_t)((uint64_t)s->values[i] + (uint64_t)values[i]);
 	return id;
 }

@@ -20,7 +20,7 @@ struct sample_table {	     /* all zero at first */
 void sample_table_deinit(struct sample_table *t);
 size_t sample_table_memory(const struct sample_table *t);
 /* Adds to the row of this stack and these labels. n_values counts for the first row only. Its
-   index + 1; 0: no memory. */
+   index + 1; 0: no memory. values: NULL for nothing. */
 uint32_t sample_table_add(struct sample_table *t, size_t n_values, uint32_t stack, uint32_t labels,
 			  uint64_t time_ns, const int64_t *values);
 struct sample *sample_table_at(const struct sample_table *t, size_t index); /* it is there */

@@ -29,6 +29,7 @@ void label_ids_init(struct label_ids *l, struct profile *p)
 void label_ids_forget(struct label_ids *l)
 {
 	memset(l->made, 0, sizeof(l->made));
+	memset(l->in_scope, 0, sizeof(l->in_scope));
 	l->name = NULL;
 }
 
@@ -132,19 +133,12 @@ uint32_t label_ids_of(struct label_ids *l, struct moment *m)
 	return made->labels;
 }
 
-uint32_t label_ids_in(struct label_ids *l, uint32_t base, const struct moment_refs *in,
-		      const struct span_scope *scope)
+static uint32_t make_in_scope(struct label_ids *l, uint32_t base, struct span_ids *ids)
 {
-	struct moment_refs refs = *in;
-	struct cached_labels *made = labels_place(l, &refs);
 	struct label labels[MAX_LABELS];
-	struct span_ids *ids = scope->ids;
-	const struct label *known;
 	size_t n_known, n = 0, i;
+	const struct label *known = profile_get_labels(l->p, base, &n_known);
 
-	if (is_place_of(made, &refs))
-		return made->labels;
-	known = profile_get_labels(l->p, base, &n_known);
 	for (i = 0; i < n_known && known[i].key < l->trace_key; i++)
 		labels[n++] = known[i];
 	add_id(l, labels, &n, l->trace_key, ids->trace_id, &ids->trace);
@@ -154,7 +148,18 @@ uint32_t label_ids_in(struct label_ids *l, uint32_t base, const struct moment_re
 	add_text(l, labels, &n, l->tag_key, ids->tag ? ids->tag : "");
 	while (i < n_known)
 		labels[n++] = known[i++];
-	*made = (struct cached_labels){ .refs = refs,
-					.labels = profile_label_set(l->p, labels, n) };
+	return profile_label_set(l->p, labels, n);
+}
+
+uint32_t label_ids_in(struct label_ids *l, uint32_t base, const struct spans *spans,
+		      const struct span_scope *scope)
+{
+	struct cached_in_scope *made = &l->in_scope[((uint64_t)scope->id + base) % N_CACHED_LABELS];
+
+	if (made->scope != scope->id || made->base != base) {
+		spans_name(spans, scope);
+		*made = (struct cached_in_scope){ scope->id, base,
+						  make_in_scope(l, base, scope->ids) };
+	}
 	return made->labels;
 }

@@ -11,6 +11,7 @@
 #include "jfr/moment.h"
 
 struct span_scope;
+struct spans;
 
 #define N_CACHED_LABELS 256
 #define MAX_COMMON 4
@@ -21,9 +22,16 @@ struct cached_labels {
 	uint32_t labels;	 /* 0: free */
 };
 
+struct cached_in_scope {
+	int64_t scope; /* its id */
+	uint32_t base; /* what they are without it */
+	uint32_t labels;
+};
+
 struct label_ids {
 	struct profile *p;
-	struct cached_labels made[N_CACHED_LABELS]; /* of one chunk */
+	struct cached_labels made[N_CACHED_LABELS]; /* of one chunk, as those */
+	struct cached_in_scope in_scope[N_CACHED_LABELS];
 	const char *name; /* of a span of this chunk, asked for last, and its id */
 	uint32_t name_str;
 	struct label common[MAX_COMMON];
@@ -38,8 +46,8 @@ void label_ids_forget(struct label_ids *l);
 /* A label that all have from here on; "": none has it any more. */
 void label_ids_set_common(struct label_ids *l, const char *key, const char *value);
 uint32_t label_ids_of(struct label_ids *l, struct moment *m);
-/* Those labels, and those of the scope that refs are in. */
-uint32_t label_ids_in(struct label_ids *l, uint32_t labels, const struct moment_refs *refs,
+/* Those labels, and those of a scope. */
+uint32_t label_ids_in(struct label_ids *l, uint32_t base, const struct spans *spans,
 		      const struct span_scope *scope);
 /* Has it ids in itself? They are told apart by nothing it refers to. */
 bool label_ids_are_own(const struct moment *m);

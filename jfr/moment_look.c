@@ -74,6 +74,9 @@ void moment_look_init(struct moment_reader *r)
 	plan->has_start = r->start.leaf >= 0;
 	if (plan->has_start)
 		plan->start = look_field(r->layout, &r->start);
+	if (r->row->rule == RULE_BYTES && plan->n_weighed == 1 &&
+	    plan->weighed[0].index == r->weight.weight.leaf)
+		plan->objects_used = 1u << COLUMN_SAMPLES | 3u << r->row->column;
 	plan->is_by_state = r->row->rule == RULE_EXECUTION;
 	plan->n_fields = (uint8_t)layout_n_leaves(r->layout);
 }
@@ -83,29 +86,29 @@ const struct look_plan *moment_look_plan(const struct moment_reader *r)
 	return &r->look;
 }
 
-void moment_look_weigh(struct moment_reader *r, struct chunk *chunk, const struct event *e,
+bool moment_look_weigh(struct moment_reader *r, struct chunk *chunk, const struct event *e,
 		       const struct moment_look *look, const struct settings *settings,
-		       struct moment *m)
+		       const char *state, struct worth *out)
 {
 	const struct look_plan *plan = &r->look;
+	struct moment m; /* of which only what weights depend on is valid */
 
-	for (unsigned int i = 0; i < plan->n_weighed; i++) {
-		const struct look_field *f = &plan->weighed[i];
-		const uint8_t *bytes = e->fields + look->starts[f->index];
-
-		r->values[f->index].n = layout_narrowed(f->width, wire_varint_short(&bytes));
-	}
-	m->row = r->row;
-	m->chunk = chunk;
-	m->fields = r->values;
-	m->duration_ns = -1;
+	for (unsigned int i = 0; i < plan->n_weighed; i++)
+		r->values[plan->weighed[i].index].n = look_number(&plan->weighed[i], e, look);
+	m.row = r->row;
+	m.chunk = chunk;
+	m.fields = r->values;
+	m.duration_ns = -1;
 	if (r->duration.leaf >= 0)
-		m->duration_ns = place_ns(&r->duration, r->values, chunk, -1);
-	m->refs.stack = *r->keys[1];
-	m->refs.class = *r->keys[3];
-	m->has_state = true;
-	m->is_sample = false;
-	m->mark = NULL;
-	m->worth = (struct worth){ 0 };
-	weigh(&r->weight, m, settings);
+		m.duration_ns = place_ns(&r->duration, r->values, chunk, -1);
+	m.refs.stack = *r->keys[1];
+	m.refs.class = *r->keys[3];
+	m.state = state;
+	m.has_state = true;
+	m.is_sample = false;
+	m.mark = NULL;
+	m.worth = (struct worth){ 0 };
+	weigh(&r->weight, &m, settings);
+	*out = m.worth;
+	return m.is_sample;
 }

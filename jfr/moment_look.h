@@ -15,8 +15,9 @@
 #include "jfr/layout.h"
 #include "jfr/memo.h"
 
+#include "jfr/worth.h"
+
 struct chunk;
-struct moment;
 struct moment_reader;
 struct settings;
 
@@ -36,6 +37,8 @@ struct look_plan {
 	bool has_keys;
 	uint8_t first_key, last_key; /* between them is all that names depend on */
 	uint32_t bytes;		     /* fields of one byte that are no varints, a bit each */
+	uint32_t objects_used;	     /* columns of what is worth one object of so many bytes as its
+					only weighed field says; 0: it is not so simple */
 	bool is_by_state;	     /* the weight depends on the state, too, */
 	uint8_t n_weighed;	     /* and on these: */
 	struct look_field weighed[LOOK_WEIGHED_MAX];
@@ -52,11 +55,11 @@ struct moment_look {
 };
 
 const struct look_plan *moment_look_plan(const struct moment_reader *r);
-/* What it is worth, in m, of which nothing else is valid. Where the plan says is_by_state, m->state
-   is that of moments that look the same. */
-void moment_look_weigh(struct moment_reader *r, struct chunk *chunk, const struct event *e,
+/* What it is worth; false: it is no sample. Where the plan says is_by_state, the state is that of
+   moments that look the same. */
+bool moment_look_weigh(struct moment_reader *r, struct chunk *chunk, const struct event *e,
 		       const struct moment_look *look, const struct settings *settings,
-		       struct moment *m);
+		       const char *state, struct worth *out);
 /* A bit where a field of the event begins, but for the first, and behind the last one; 0: it is to
    be read, or is damaged. */
 static inline uint64_t look_starts(const struct look_plan *plan, const struct event *e)
@@ -111,13 +114,28 @@ static inline bool moment_look_key(const struct look_plan *plan, const struct ev
 	return true;
 }
 
+static inline int64_t look_number(const struct look_field *f, const struct event *e,
+				  const struct moment_look *look)
+{
+	const uint8_t *bytes = e->fields + look->starts[f->index];
+
+	return layout_narrowed(f->width, wire_varint_short(&bytes));
+}
+
 /* As moment_start(). */
 static inline int64_t moment_look_start(const struct look_plan *plan, const struct event *e,
 					const struct moment_look *look)
 {
-	const uint8_t *bytes = e->fields + look->starts[plan->start.index];
+	return plan->has_start ? look_number(&plan->start, e, look) : 0;
+}
 
-	return plan->has_start ? layout_narrowed(plan->start.width, wire_varint_short(&bytes)) : 0;
+/* What moment_look_weigh() says of the plans with objects_used: most that is sampled. */
+static inline struct worth moment_look_objects(const struct look_plan *plan, const struct event *e,
+					       const struct moment_look *look)
+{
+	int64_t bytes = look_number(&plan->weighed[0], e, look);
+
+	return (struct worth){ plan->objects_used, { 1, 1, bytes > 0 ? bytes : 0 } };
 }
 
 #endif

@@ -192,36 +192,27 @@ static struct sample_row make_row(struct samples *s, struct moment *m)
 	return row;
 }
 
-static void add_values(struct samples *s, struct sample_row *row, int64_t time_ns,
-		       const struct worth *w)
+/* The sample of a profile; 0: no memory. */
+static uint32_t sample_of(struct samples *s, uint32_t stack, uint32_t labels, int64_t time_ns)
 {
-	static const int64_t nothing[N_COLUMNS];
-	int64_t values[N_COLUMNS];
-
-	if (!row->sample)
-		row->sample = profile_add(s->p, row->stack, row->labels,
-					  time_ns > 0 ? (uint64_t)time_ns : 0, nothing);
-	worth_spread(w, values);
-	if (row->sample)
-		profile_add_more(s->p, row->sample, values, w->used);
+	return profile_add(s->p, stack, labels, time_ns > 0 ? (uint64_t)time_ns : 0, NULL);
 }
 
-/* The row of a sample that turned out to be in a scope; its own, as long as nobody else is. */
-static struct sample_row *row_in(struct samples *s, struct sample_row *own,
-				 const struct span_scope *scope)
+static void add_values(struct samples *s, uint32_t sample, const struct worth *w)
 {
-	struct sample_row *row = NULL;
+	int64_t values[N_COLUMNS];
 
-	own->refs.span = scope->id;
-	if (!own->is_alone)
-		row = sample_rows_find(&s->rows, &own->refs);
-	if (row)
-		return row;
-	own->sample = 0;
-	spans_name(s->spans, scope);
-	own->labels = label_ids_in(&s->labels, own->labels, &own->refs, scope);
-	row = own->is_alone ? NULL : sample_rows_add(&s->rows, own);
-	return row ? row : own;
+	worth_spread(w, values);
+	if (sample)
+		profile_add_more(s->p, sample, values, w->used);
+}
+
+static void add_to_row(struct samples *s, struct sample_row *row, int64_t time_ns,
+		       const struct worth *w)
+{
+	if (!row->sample)
+		row->sample = sample_of(s, row->stack, row->labels, time_ns);
+	add_values(s, row->sample, w);
 }
 
 static const struct span_scope *scope_of(struct samples *s, struct sample_row *row, int64_t time_ns)
@@ -235,15 +226,17 @@ static const struct span_scope *scope_of(struct samples *s, struct sample_row *r
 
 static void settle_one(struct samples *s, const struct open_sample *o)
 {
-	struct sample_row *row = &s->rows.items[o->row], own;
+	struct sample_row *row = &s->rows.items[o->row];
 	int64_t time_ns = moment_start_ns(&row->refs, s->chunk, o->start);
 	const struct span_scope *scope = scope_of(s, row, time_ns);
+	uint32_t labels;
 
-	if (scope) {
-		own = *row;
-		row = row_in(s, &own, scope);
+	if (!scope) {
+		add_to_row(s, row, time_ns, &o->worth);
+		return;
 	}
-	add_values(s, row, time_ns, &o->worth);
+	labels = label_ids_in(&s->labels, row->labels, s->spans, scope);
+	add_values(s, sample_of(s, row->stack, labels, time_ns), &o->worth);
 }
 
 /* Adds the samples of which it was open in which span they were. */
@@ -270,8 +263,8 @@ void samples_set_label(struct samples *s, const char *key, const char *value)
 	label_ids_set_common(&s->labels, key, value);
 }
 
-static int keep_open(struct samples *s, uint32_t row, int64_t start, const struct moment *m,
-		     struct spans *spans)
+static inline int keep_open(struct samples *s, const struct open_sample *o,
+			    const struct chunk *chunk, struct spans *spans)
 {
 	struct open_sample **block = &s->open[s->n_open / OPEN_BLOCK];
 
@@ -279,10 +272,9 @@ static int keep_open(struct samples *s, uint32_t row, int64_t start, const struc
 		*block = malloc(OPEN_BLOCK * sizeof(**block));
 	if (!*block)
 		return -ENOMEM;
-	(*block)[s->n_open++ % OPEN_BLOCK] =
-		(struct open_sample){ .start = start, .worth = m->worth, .row = row };
+	(*block)[s->n_open++ % OPEN_BLOCK] = *o;
 	s->spans = spans;
-	s->chunk = m->chunk;
+	s->chunk = chunk;
 	return 0;
 }
 
@@ -331,9 +323,13 @@ static int take(void *ctx, struct moment *m)
 	s->used |= m->worth.used;
 	count(s, m, (enum sample_count)row->end);
 	if (m->spans)
-		err = keep_open(s, (uint32_t)(row - s->rows.items), moment_start(m), m, m->spans);
+		err = keep_open(s,
+				&(struct open_sample){ .start = moment_start(m),
+						       .row = (uint32_t)(row - s->rows.items),
+						       .worth = m->worth },
+				m->chunk, m->spans);
 	else
-		add_values(s, row, m->time_ns, &m->worth);
+		add_to_row(s, row, m->time_ns, &m->worth);
 	remember(s, row, m);
 	return err ? err : profile_error(s->p);
 }
@@ -342,19 +338,23 @@ static int take(void *ctx, struct moment *m)
 static int take_known(struct samples *s, union known_sample known, struct chunk *chunk,
 		      const struct event *e, const struct unread *u)
 {
-	struct moment m;
+	const struct look_plan *plan = u->plan;
+	struct open_sample o = { .row = known.row };
 
-	m.state = u->plan->is_by_state ? s->rows.items[known.row].state : NULL;
-	moment_look_weigh(u->reader, chunk, e, &s->look, u->settings, &m);
-	if (!m.is_sample)
+	if (plan->objects_used)
+		o.worth = moment_look_objects(plan, e, &s->look);
+	else if (!moment_look_weigh(u->reader, chunk, e, &s->look, u->settings,
+				    plan->is_by_state ? s->rows.items[known.row].state : NULL,
+				    &o.worth))
 		return 0;
-	s->used |= m.worth.used;
+	s->used |= o.worth.used;
 	s->counts[SAMPLES_TAKEN]++;
 	s->counts[known.end]++;
-	if (known.is_open)
-		return keep_open(s, known.row, moment_look_start(u->plan, e, &s->look), &m,
-				 u->spans);
-	add_worth(s, known.row, &m.worth);
+	if (known.is_open) {
+		o.start = moment_look_start(plan, e, &s->look);
+		return keep_open(s, &o, chunk, u->spans);
+	}
+	add_worth(s, known.row, &o.worth);
 	return 0;
 }
 

@@ -134,6 +134,10 @@ static void samples_of_a_stack_and_labels_add_up(void **state)
 	assert_int_equal(profile_get_sample(p, 0)->values[1], 20);
 	assert_int_equal(profile_get_sample(p, 0)->time_ns, 7);
 	assert_int_equal(profile_get_sample(p, 1)->time_ns, 8);
+	assert_int_equal(profile_add(p, stack, 0, 9, NULL), 1); /* nothing */
+	assert_int_equal(profile_get_sample(p, 0)->values[2], 200);
+	assert_int_equal(profile_add(p, stack, 2, 9, NULL), 3);
+	assert_int_equal(profile_get_sample(p, 2)->values[0], 0);
 	profile_add(p, stack, 0, 9, many); /* wraps, which only a lie can reach */
 	profile_free(p);
 }
