@@ -62,6 +62,8 @@ static int read_before(struct worker *w)
 	if (!err)
 		err = read_chunks(w, w->from - N_BEFORE, w->from, &ignored);
 	w->run->interpreter.is_mute = false;
+	if (!err)
+		err = recording_rebind(w->recording);
 	recording_report_deinit(&ignored);
 	w->before = w->run->interpreter;
 	w->state_before = recording_state(w->recording);
@@ -177,19 +179,19 @@ static int take_results(struct worker *workers, size_t n)
 	return err;
 }
 
-/* Where the range of a worker ends: all have as much to read, the chunks before their own
-   included. */
+/* Where the range of a worker ends: all have as much to do, the chunks before their own included,
+   of which each takes some two fifths of what one takes that is told of. */
 static size_t range_end(const struct chunk_list *l, size_t worker, size_t n)
 {
 	uint64_t total = l->items[l->n - 1].at + l->items[l->n - 1].header.size;
-	uint64_t before = total / l->n * N_BEFORE;
+	uint64_t before = total / l->n * N_BEFORE * 2 / 5;
 	uint64_t share = (total + (n - 1) * before) / n;
 	uint64_t end = share + worker * (share - before);
 	size_t index = N_BEFORE + 1;
 
 	if (worker + 1 == n)
 		return l->n;
-	while (index < l->n && l->items[index].at < end)
+	while (index < l->n && l->items[index].at + l->items[index].header.size / 2 < end)
 		index++;
 	return index;
 }

@@ -108,6 +108,15 @@ size_t constants_memory(const struct constants *c)
 	return sizeof(*c) + c->arena.memory + c->memory;
 }
 
+size_t constants_count(const struct constants *c)
+{
+	size_t n = 0;
+
+	for (size_t i = 0; i < c->n_pools; i++)
+		n += c->pools[i]->n;
+	return n;
+}
+
 static uint16_t *pool_slot(struct constants *c, uint64_t type_id)
 {
 	size_t i = (size_t)((type_id * UINT64_C(0x9e3779b97f4a7c15)) >> 32) % N_POOL_SLOTS;

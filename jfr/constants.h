@@ -30,6 +30,7 @@ const struct metadata *constants_metadata(const struct constants *c);
 /* From here on types are looked up in newer metadata of the same chunk. */
 int constants_update(struct constants *c, struct metadata *m);
 size_t constants_memory(const struct constants *c);
+size_t constants_count(const struct constants *c);
 
 /*
  * Adds what a checkpoint holds; r stands behind its type id. Of a constant that is there already

@@ -12,8 +12,7 @@
 #include "jfr/scope_event.h"
 #include "jfr/setting_event.h"
 
-#define MAX_NAMED (64 * 1024) /* 5 MB */
-#define FEW_PERIODS 256	      /* of which the shortest is nearly always the true one */
+#define FEW_PERIODS 256 /* of which the shortest is nearly always the true one */
 
 enum use {
 	USE_SINKS,
@@ -61,7 +60,7 @@ static bool is_wanted(struct interpreter *in, struct binding *b, const struct jf
 	if (is_named && in->names_samples && jfr_type_field(type, "stackTrace") >= 0)
 		b->row = event_row_named(type->name);
 	is_asked_for = is_named || in->groups >> b->row.group & 1;
-	for (unsigned int i = 0; i < in->n_sinks; i++) {
+	for (unsigned int i = 0; i < in->n_sinks && !in->is_mute; i++) {
 		const struct moment_sink *s = &in->sinks[i];
 
 		b->is_wanted[i] = is_asked_for && (!s->wants || s->wants(s->ctx, &b->row));
@@ -210,29 +209,14 @@ static void find_span(const struct interpreter *in, struct moment *m)
 	memcpy(m->span_id, scope->ids->span_id, sizeof(m->span_id));
 }
 
-/* The next chunk may refer to its names, which are what they are in this one. */
-static int name_only(struct interpreter *in, struct moment *m)
-{
-	struct sample_row row = { .refs = m->refs };
-
-	if (!m->is_sample || sample_rows_find(&in->named, &m->refs))
-		return 0;
-	moment_name(m);
-	if (in->named.n >= MAX_NAMED)
-		sample_rows_clear(&in->named);
-	return sample_rows_add(&in->named, &row) ? 0 : -ENOMEM;
-}
-
 static int tell(struct interpreter *in, const struct binding *b, struct moment *m)
 {
 	int err = 0;
 
 	if (!is_in_range(in, m)) {
-		in->n_left_out += !in->is_mute;
+		in->n_left_out++;
 		return 0;
 	}
-	if (in->is_mute)
-		return name_only(in, m);
 	if (in->defers && in->defers(in->defers_ctx, m))
 		return 0;
 	for (unsigned int i = 0; i < in->n_sinks && !err; i++)
@@ -443,7 +427,6 @@ static int begin(void *ctx, struct chunk *chunk)
 	in->has_scopes = !in->is_mute && scope_events_in(chunk);
 	event_order_clear(&in->order);
 	spans_clear(&in->spans);
-	sample_rows_clear(&in->named);
 	if (in->chunk_ns != chunk->header.start_ns || in->chunk_ticks != chunk->header.start_ticks)
 		err = begin_chunk(in, chunk);
 	set_writer(in, chunk);
@@ -476,7 +459,6 @@ void interpreter_deinit(struct interpreter *in)
 	event_types_free(in->previewed);
 	event_order_deinit(&in->order);
 	spans_deinit(&in->spans);
-	sample_rows_deinit(&in->named);
 }
 
 bool interpreter_is_as(const struct interpreter *a, const struct interpreter *b)

@@ -15,7 +15,6 @@
 #include "jfr/event_types.h"
 #include "jfr/jvm_facts.h"
 #include "jfr/moment.h"
-#include "jfr/sample_rows.h"
 #include "jfr/settings.h"
 #include "jfr/spans.h"
 
@@ -58,8 +57,8 @@ struct interpreter {
 		to_ns; /* moments that begin before and from here on are left out; 0, 0: none */
 	const char *thread; /* only moments of threads with this name or id; NULL: all */
 	bool has_thread;    /* there were some, at any time */
-	bool is_mute;	    /* events are read for what they tell about later ones; no sink hears */
-	bool is_ordered;    /* moments of a chunk come in the order of their time */
+	bool is_mute;	 /* only what tells about later events is read, and bound; no sink hears */
+	bool is_ordered; /* moments of a chunk come in the order of their time */
 	/* Asked before the sinks hear of a moment, whose span was looked for: true if they hear of
 	   it another time. NULL: they hear of all. */
 	bool (*defers)(void *ctx, struct moment *m);
@@ -84,7 +83,6 @@ struct interpreter {
 	bool can_recall;	       /* events need not be read by themselves */
 	struct event_order order;
 	struct spans spans;
-	struct sample_rows named; /* what it was that had its names put together, when mute */
 };
 
 void interpreter_deinit(struct interpreter *in);

@@ -7,6 +7,7 @@
 
 #include "core/array.h"
 #include "core/hurry.h"
+#include "jfr/constants.h"
 #include "jfr/identity.h"
 #include "jfr/names.h"
 #include "jfr/places.h"
@@ -430,11 +431,28 @@ int recording_read_on(int fd, const struct event_visitor *visitor, struct seen_c
 	return err;
 }
 
+int recording_rebind(struct recording *r)
+{
+	struct metadata *m = r->types ? event_types_metadata(r->types) : NULL;
+	struct event_types *types = m ? event_types_new(m, r->visitor) : NULL;
+
+	if (m && !types)
+		return -ENOMEM;
+	event_types_free(r->types);
+	r->types = types;
+	return 0;
+}
+
+static size_t n_constants(struct names *n)
+{
+	return n ? 1 + constants_count(names_constants(n)) : 0;
+}
+
 struct recording_state recording_state(const struct recording *r)
 {
 	return (struct recording_state){
 		.last = r->past.last,
-		.has_older = { r->past.older[0], r->past.older[1] },
+		.n_older = { n_constants(r->past.older[0]), n_constants(r->past.older[1]) },
 	};
 }
 
@@ -443,6 +461,6 @@ bool recording_state_equal(const struct recording_state *a, const struct recordi
 	const struct chunk_header *x = &a->last, *y = &b->last;
 
 	return x->start_ns == y->start_ns && x->start_ticks == y->start_ticks &&
-	       x->size == y->size && a->has_older[0] == b->has_older[0] &&
-	       a->has_older[1] == b->has_older[1];
+	       x->size == y->size && a->n_older[0] == b->n_older[0] &&
+	       a->n_older[1] == b->n_older[1];
 }

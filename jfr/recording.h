@@ -56,10 +56,13 @@ int recording_read_part(struct recording *r, uint64_t from, uint64_t to,
 int recording_glance(struct recording *r, uint64_t from, uint64_t to,
 		     struct recording_report *report);
 
+/* From here on the visitor may want other events. 0 or -ENOMEM. */
+int recording_rebind(struct recording *r);
+
 /* Which chunks it keeps something of. */
 struct recording_state {
 	struct chunk_header last;
-	bool has_older[2];
+	size_t n_older[2]; /* constants, and one; more where one was missed and others were found */
 };
 
 struct recording_state recording_state(const struct recording *r);
