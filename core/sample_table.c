@@ -8,10 +8,14 @@
 #include "core/array.h"
 #include "core/intern.h"
 
+#define BLOCK_ROWS 256 /* a power of two; 50 kB where rows are longest */
+
 void sample_table_deinit(struct sample_table *t)
 {
 	intern_free(t->keys);
-	free(t->words);
+	for (size_t i = 0; i < t->n_blocks; i++)
+		free(t->blocks[i]);
+	free(t->blocks);
 	*t = (struct sample_table){ 0 };
 }
 
@@ -22,24 +26,40 @@ static size_t row_words(size_t n_values)
 
 size_t sample_table_memory(const struct sample_table *t)
 {
-	return (t->keys ? intern_memory(t->keys) : 0) +
-	       t->cap * row_words(t->n_values) * sizeof(*t->words);
+	return (t->keys ? intern_memory(t->keys) : 0) + t->memory +
+	       t->blocks_cap * sizeof(*t->blocks);
 }
 
 struct sample *sample_table_at(const struct sample_table *t, size_t index)
 {
-	return (struct sample *)(t->words + index * row_words(t->n_values));
+	uint64_t *block = t->blocks[index / BLOCK_ROWS];
+
+	return (struct sample *)(block + index % BLOCK_ROWS * row_words(t->n_values));
+}
+
+static int add_block(struct sample_table *t)
+{
+	size_t len = BLOCK_ROWS * row_words(t->n_values) * sizeof(**t->blocks);
+	int err = ARRAY_RESERVE(t->blocks, t->blocks_cap, t->n_blocks);
+
+	if (err)
+		return err;
+	t->blocks[t->n_blocks] = malloc(len);
+	if (!t->blocks[t->n_blocks])
+		return -ENOMEM;
+	t->n_blocks++;
+	t->memory += len;
+	return 0;
 }
 
 static int make_row(struct sample_table *t, uint32_t stack, uint32_t labels, uint64_t time_ns)
 {
-	size_t len = row_words(t->n_values) * sizeof(*t->words);
 	struct sample *s;
 
-	if (array_reserve((void **)&t->words, &t->cap, t->n, len))
+	if (t->n == t->n_blocks * BLOCK_ROWS && add_block(t))
 		return -ENOMEM;
 	s = sample_table_at(t, t->n++);
-	memset(s, 0, len);
+	memset(s, 0, row_words(t->n_values) * sizeof(uint64_t));
 	s->stack = stack;
 	s->labels = labels;
 	s->time_ns = time_ns;
@@ -68,22 +88,20 @@ uint32_t sample_table_add(struct sample_table *t, size_t n_values, uint32_t stac
 /* Rows only become shorter, so each is read before it is written over. */
 void sample_table_keep(struct sample_table *t, uint32_t kept)
 {
-	size_t words = row_words(t->n_values), n_kept = 0, len;
-	uint64_t *to = t->words;
+	size_t words = row_words(t->n_values), all_kept = row_words(0), n_kept = 0;
+	uint8_t values[MAX_VALUES];
 
-	for (size_t i = 0; i < t->n; i++) {
-		const uint64_t *from = t->words + i * words;
-		const uint64_t *values = from + row_words(0);
-
-		memmove(to, from, row_words(0) * sizeof(*to));
-		to += row_words(0);
-		for (size_t v = 0; v < t->n_values; v++)
-			if (kept & (1u << v))
-				*to++ = values[v];
-	}
 	for (size_t v = 0; v < t->n_values; v++)
-		n_kept += kept >> v & 1;
-	len = t->cap * words;
+		if (kept & (1u << v))
+			values[n_kept++] = (uint8_t)v;
+	for (size_t i = 0; i < t->n; i++) {
+		uint64_t *block = t->blocks[i / BLOCK_ROWS];
+		const uint64_t *from = block + i % BLOCK_ROWS * words;
+		uint64_t *to = block + i % BLOCK_ROWS * (all_kept + n_kept);
+
+		memmove(to, from, all_kept * sizeof(*to));
+		for (size_t k = 0; k < n_kept; k++)
+			to[all_kept + k] = from[all_kept + values[k]];
+	}
 	t->n_values = n_kept;
-	t->cap = len / row_words(n_kept);
 }

@@ -13,8 +13,9 @@ struct intern;
 
 struct sample_table {	     /* all zero at first */
 	struct intern *keys; /* { stack, labels } of row id - 1 */
-	uint64_t *words;     /* struct sample after struct sample, each with its values */
-	size_t n, cap, n_values;
+	uint64_t **blocks;   /* struct sample after struct sample, each with its values */
+	size_t n, n_values, n_blocks, blocks_cap;
+	size_t memory; /* of the blocks */
 };
 
 void sample_table_deinit(struct sample_table *t);

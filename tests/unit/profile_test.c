@@ -135,10 +135,34 @@ static void samples_of_a_stack_and_labels_add_up(void **state)
 	assert_int_equal(profile_get_sample(p, 0)->time_ns, 7);
 	assert_int_equal(profile_get_sample(p, 1)->time_ns, 8);
 	assert_int_equal(profile_add(p, stack, 0, 9, NULL), 1); /* nothing */
-	assert_int_equal(profile_get_sample(p, 0)->values[2], 200);
+	assert_int_equal(profile_get_sample(p, 0)->values[1], 20);
 	assert_int_equal(profile_add(p, stack, 2, 9, NULL), 3);
 	assert_int_equal(profile_get_sample(p, 2)->values[0], 0);
 	profile_add(p, stack, 0, 9, many); /* wraps, which only a lie can reach */
+	profile_free(p);
+}
+
+static void types_that_are_left_out_leave_the_others_of_all_samples(void **state)
+{
+	struct profile *p = sample_profile_empty();
+	const uint32_t n_samples = 1000;
+
+	(void)state;
+	profile_header(p)->n_sample_types = 3;
+	for (uint32_t i = 1; i <= n_samples; i++)
+		profile_add(p, 0, i, i, (int64_t[MAX_VALUES]){ i, 2 * i, 3 * i });
+	profile_keep_types(p, 1u << 0 | 1u << 2);
+	profile_add(p, 0, 7, 7, (int64_t[MAX_VALUES]){ 1, 1 });
+	profile_add(p, 0, n_samples + 1, 0, (int64_t[MAX_VALUES]){ 5, 6 });
+	for (uint32_t i = 1; i <= n_samples; i++) {
+		const struct sample *s = profile_get_sample(p, i - 1);
+
+		assert_int_equal(s->labels, i);
+		assert_int_equal(s->time_ns, i);
+		assert_int_equal(s->values[0], i + (i == 7));
+		assert_int_equal(s->values[1], 3 * i + (i == 7));
+	}
+	assert_int_equal(profile_get_sample(p, n_samples)->values[1], 6);
 	profile_free(p);
 }
 
@@ -222,6 +246,7 @@ int main(void)
 		cmocka_unit_test(strings_end_at_a_nul),
 		cmocka_unit_test(lines_found_later_are_seen_by_every_stack),
 		cmocka_unit_test(samples_of_a_stack_and_labels_add_up),
+		cmocka_unit_test(types_that_are_left_out_leave_the_others_of_all_samples),
 		cmocka_unit_test(rows_stay_where_they_are_while_thousands_follow),
 		cmocka_unit_test(labels_are_a_set),
 		cmocka_unit_test(counts_of_a_name_add_up),
