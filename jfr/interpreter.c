@@ -191,7 +191,7 @@ static int take_span_name(struct interpreter *in, const struct moment *m)
 	return scope_event_read_name(m, &in->found->names);
 }
 
-static void find_span(const struct interpreter *in, struct moment *m)
+static void find_span(struct interpreter *in, struct moment *m)
 {
 	const struct span_scope *scope;
 	const char *name;

@@ -130,12 +130,12 @@ static inline int64_t moment_look_start(const struct look_plan *plan, const stru
 }
 
 /* What moment_look_weigh() says of the plans with objects_used: most that is sampled. */
-static inline struct worth moment_look_objects(const struct look_plan *plan, const struct event *e,
-					       const struct moment_look *look)
+static inline void moment_look_objects(const struct look_plan *plan, const struct event *e,
+				       const struct moment_look *look, struct worth *out)
 {
 	int64_t bytes = look_number(&plan->weighed[0], e, look);
 
-	return (struct worth){ plan->objects_used, { 1, 1, bytes > 0 ? bytes : 0 } };
+	*out = (struct worth){ plan->objects_used, { 1, 1, bytes > 0 ? bytes : 0 } };
 }
 
 #endif

@@ -263,19 +263,23 @@ void samples_set_label(struct samples *s, const char *key, const char *value)
 	label_ids_set_common(&s->labels, key, value);
 }
 
-static inline int keep_open(struct samples *s, const struct open_sample *o,
-			    const struct chunk *chunk, struct spans *spans)
+/* Where the next one goes, to be filled in there: what is put together elsewhere and copied in
+   wider words has to wait for the narrow ones. NULL: no memory. */
+static inline struct open_sample *open_room(struct samples *s)
 {
 	struct open_sample **block = &s->open[s->n_open / OPEN_BLOCK];
 
 	if (!*block)
 		*block = malloc(OPEN_BLOCK * sizeof(**block));
-	if (!*block)
-		return -ENOMEM;
-	(*block)[s->n_open++ % OPEN_BLOCK] = *o;
+	return *block ? &(*block)[s->n_open % OPEN_BLOCK] : NULL;
+}
+
+/* The one that lies there now. */
+static inline void keep_open(struct samples *s, const struct chunk *chunk, struct spans *spans)
+{
+	s->n_open++;
 	s->spans = spans;
 	s->chunk = chunk;
-	return 0;
 }
 
 /* NULL: no memory. */
@@ -309,6 +313,19 @@ static void remember(struct samples *s, const struct sample_row *row, const stru
 	s->look.key.of = NULL;
 }
 
+static int keep_moment(struct samples *s, const struct sample_row *row, const struct moment *m)
+{
+	struct open_sample *o = open_room(s);
+
+	if (!o)
+		return -ENOMEM;
+	*o = (struct open_sample){ .start = moment_start(m),
+				   .row = (uint32_t)(row - s->rows.items),
+				   .worth = m->worth };
+	keep_open(s, m->chunk, m->spans);
+	return 0;
+}
+
 static int take(void *ctx, struct moment *m)
 {
 	struct sample_row own, *row;
@@ -323,11 +340,7 @@ static int take(void *ctx, struct moment *m)
 	s->used |= m->worth.used;
 	count(s, m, (enum sample_count)row->end);
 	if (m->spans)
-		err = keep_open(s,
-				&(struct open_sample){ .start = moment_start(m),
-						       .row = (uint32_t)(row - s->rows.items),
-						       .worth = m->worth },
-				m->chunk, m->spans);
+		err = keep_moment(s, row, m);
 	else
 		add_to_row(s, row, m->time_ns, &m->worth);
 	remember(s, row, m);
@@ -339,22 +352,26 @@ static int take_known(struct samples *s, union known_sample known, struct chunk 
 		      const struct event *e, const struct unread *u)
 {
 	const struct look_plan *plan = u->plan;
-	struct open_sample o = { .row = known.row };
+	struct open_sample closed, *o = known.is_open ? open_room(s) : &closed;
 
+	if (!o)
+		return -ENOMEM;
 	if (plan->objects_used)
-		o.worth = moment_look_objects(plan, e, &s->look);
+		moment_look_objects(plan, e, &s->look, &o->worth);
 	else if (!moment_look_weigh(u->reader, chunk, e, &s->look, u->settings,
 				    plan->is_by_state ? s->rows.items[known.row].state : NULL,
-				    &o.worth))
+				    &o->worth))
 		return 0;
-	s->used |= o.worth.used;
+	s->used |= o->worth.used;
 	s->counts[SAMPLES_TAKEN]++;
 	s->counts[known.end]++;
-	if (known.is_open) {
-		o.start = moment_look_start(plan, e, &s->look);
-		return keep_open(s, &o, chunk, u->spans);
+	if (!known.is_open) {
+		add_worth(s, known.row, &o->worth);
+		return 0;
 	}
-	add_worth(s, known.row, &o.worth);
+	o->start = moment_look_start(plan, e, &s->look);
+	o->row = known.row;
+	keep_open(s, chunk, u->spans);
 	return 0;
 }
 

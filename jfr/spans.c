@@ -70,16 +70,30 @@ void spans_sort(struct spans *s)
 	}
 }
 
-/* How many scopes there are up to a thread's last one that had begun at a time. */
-static size_t n_begun(const struct spans *s, uint64_t thread, int64_t time_ns)
+static bool has_begun(const struct span_scope *i, uint64_t thread, int64_t time_ns)
+{
+	return i->thread < thread || (i->thread == thread && i->start_ns <= time_ns);
+}
+
+/* How many scopes there are up to a thread's last one that had begun at a time. Times come nearly
+   in order, so it is not far behind `near`, as a rule. */
+static size_t n_begun(const struct spans *s, uint64_t thread, int64_t time_ns, size_t near)
 {
 	size_t low = 0, high = s->n;
 
+	if (near && near <= s->n && has_begun(&s->items[near - 1], thread, time_ns)) {
+		low = near;
+		for (size_t step = 1; low + step < high; step *= 2) {
+			if (has_begun(&s->items[low + step], thread, time_ns))
+				low += step + 1;
+			else
+				high = low + step;
+		}
+	}
 	while (low < high) {
 		size_t mid = low + (high - low) / 2;
-		const struct span_scope *i = &s->items[mid];
 
-		if (i->thread < thread || (i->thread == thread && i->start_ns <= time_ns))
+		if (has_begun(&s->items[mid], thread, time_ns))
 			low = mid + 1;
 		else
 			high = mid;
@@ -89,14 +103,15 @@ static size_t n_begun(const struct spans *s, uint64_t thread, int64_t time_ns)
 
 bool spans_has(const struct spans *s, uint64_t thread)
 {
-	size_t n = n_begun(s, thread, INT64_MAX);
+	size_t n = n_begun(s, thread, INT64_MAX, 0);
 
 	return n && s->items[n - 1].thread == thread;
 }
 
-const struct span_scope *spans_find(const struct spans *s, uint64_t thread, int64_t time_ns)
+const struct span_scope *spans_find(struct spans *s, uint64_t thread, int64_t time_ns)
 {
-	size_t n_left = n_begun(s, thread, time_ns);
+	size_t *near = &s->begun[thread % N_SPAN_HINTS];
+	size_t n_left = *near = n_begun(s, thread, time_ns, *near);
 
 	/* Back from the last one that had begun; those that ended lie between. */
 	for (size_t n = 0; n_left && n < MAX_LOOKED_AT; n++) {

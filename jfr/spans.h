@@ -31,6 +31,8 @@ struct span_scope {
 	bool is_late; /* it is written in a later chunk */
 };
 
+#define N_SPAN_HINTS 16
+
 struct spans {		    /* all zero at first */
 	struct arena arena; /* of the ids */
 	struct span_names names;
@@ -38,6 +40,7 @@ struct spans {		    /* all zero at first */
 	struct span_scope *items;
 	size_t n, cap;
 	bool is_sorted;
+	size_t begun[N_SPAN_HINTS]; /* of threads: where the last looks for them ended */
 };
 
 void spans_deinit(struct spans *s);
@@ -50,7 +53,7 @@ void spans_sort(struct spans *s);
 bool spans_has(const struct spans *s, uint64_t thread);
 /* The innermost scope of a thread at a time, or NULL: also where that is of no span, which hides
    those around it. */
-const struct span_scope *spans_find(const struct spans *s, uint64_t thread, int64_t time_ns);
+const struct span_scope *spans_find(struct spans *s, uint64_t thread, int64_t time_ns);
 /* What the span of a scope is called, also in its ids from then on; NULL: nothing says so. */
 const char *spans_name(const struct spans *s, const struct span_scope *scope);
 

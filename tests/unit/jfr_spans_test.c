@@ -110,6 +110,37 @@ static void scopes_that_ended_do_not_hide_the_one_around_them(void **state)
 	spans_deinit(&s);
 }
 
+/* Threads that share a hint, and steps of all lengths on and back. */
+static void it_does_not_matter_where_the_look_before_ended(void **state)
+{
+	enum { N_SCOPES = 40, N_THREADS = 3, LEN = 10 };
+	const size_t n_times = (N_SCOPES + 1) * LEN;
+	struct spans s = { 0 };
+	char id[16];
+
+	(void)state;
+	for (uint64_t t = 1; t <= N_THREADS; t++) {
+		for (int64_t i = 0; i < N_SCOPES; i++) {
+			snprintf(id, sizeof(id), "%d", (int)i);
+			add(&s, t * N_SPAN_HINTS, i * LEN, i * LEN + LEN / 2, id);
+		}
+	}
+	spans_sort(&s);
+	for (size_t step = 1; step < n_times; step++) {
+		for (size_t i = 0; i < 8; i++) {
+			int64_t time = (int64_t)(i * step % n_times);
+			const struct span_scope *found =
+				spans_find(&s, (i % N_THREADS + 1) * N_SPAN_HINTS, time);
+			bool is_in_one = time < N_SCOPES * LEN && time % LEN < LEN / 2;
+
+			assert_int_equal(!!found, is_in_one);
+			if (found)
+				assert_int_equal(found->start_ns, time / LEN * LEN);
+		}
+	}
+	spans_deinit(&s);
+}
+
 enum shape { SCOPE, SLEEP, SAMPLE };
 
 static const struct event_shape shapes[] = {
@@ -252,6 +283,7 @@ int main(void)
 		cmocka_unit_test(of_scopes_with_one_start_the_shorter_is_the_inner_one),
 		cmocka_unit_test(a_scope_of_no_span_hides_those_around_it),
 		cmocka_unit_test(scopes_that_ended_do_not_hide_the_one_around_them),
+		cmocka_unit_test(it_does_not_matter_where_the_look_before_ended),
 		cmocka_unit_test(events_get_the_span_that_was_current_on_their_thread),
 		cmocka_unit_test(events_in_a_scope_of_no_span_have_none),
 		cmocka_unit_test(ids_may_be_constants),
