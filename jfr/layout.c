@@ -216,7 +216,7 @@ const struct jfr_leaf *layout_leaf(const struct layout *l, size_t index)
 int layout_find(const struct layout *l, const char *path)
 {
 	for (size_t i = 0; i < l->n; i++)
-		if (!strcmp(l->leaves[i].path, path))
+		if (*l->leaves[i].path == *path && !strcmp(l->leaves[i].path, path))
 			return (int)i;
 	return -1;
 }

@@ -13,6 +13,7 @@
 
 #define MAX_DEPTH 16	  /* of elements; writers need five */
 #define MAX_LEN (8 << 20) /* of a metadata event; JDK 25 needs 110 kB */
+#define NEAR_IDS 4096	  /* JVMs give out some hundreds, and agents' go on from there */
 
 struct metadata {
 	unsigned int refs;
@@ -21,7 +22,8 @@ struct metadata {
 	struct jfr_field *fields;
 	size_t n_types, n_fields, types_cap, fields_cap;
 	const struct jfr_type **by_name;
-	uint8_t *body; /* behind the header of its event */
+	uint16_t by_id[NEAR_IDS]; /* index + 1 of those that fit; 0: it is to be looked for */
+	uint8_t *body;		  /* behind the header of its event */
 	size_t body_len;
 };
 
@@ -208,8 +210,11 @@ static void link_types(struct parser *p)
 		reader_fail(&p->in.r, -ENOMEM, "types");
 		return;
 	}
-	for (size_t i = 0; i < m->n_types; i++)
+	for (size_t i = 0; i < m->n_types; i++) {
 		m->by_name[i] = &m->types[i];
+		if (m->types[i].id < NEAR_IDS && i < UINT16_MAX)
+			m->by_id[m->types[i].id] = (uint16_t)(i + 1);
+	}
 	qsort(m->by_name, m->n_types, sizeof(*m->by_name), compare_names);
 	for (size_t i = 0; i < m->n_fields; i++)
 		m->fields[i].type = metadata_by_id(m, m->fields[i].type_id);
@@ -370,8 +375,11 @@ const struct jfr_type *metadata_type(const struct metadata *m, size_t index)
 
 const struct jfr_type *metadata_by_id(const struct metadata *m, uint64_t id)
 {
-	size_t n = ARRAY_COUNT_UP_TO(m->types, m->n_types, id, id);
+	size_t n;
 
+	if (id < NEAR_IDS && m->by_id[id])
+		return &m->types[m->by_id[id] - 1];
+	n = ARRAY_COUNT_UP_TO(m->types, m->n_types, id, id);
 	return n && m->types[n - 1].id == id ? &m->types[n - 1] : NULL;
 }
 

@@ -93,6 +93,10 @@ bool moment_look_weigh(struct moment_reader *r, struct chunk *chunk, const struc
 	const struct look_plan *plan = &r->look;
 	struct moment m; /* of which only what weights depend on is valid */
 
+	if (plan->is_by_state) {
+		weigh_execution(settings, state, out);
+		return true;
+	}
 	for (unsigned int i = 0; i < plan->n_weighed; i++)
 		r->values[plan->weighed[i].index].n = look_number(&plan->weighed[i], e, look);
 	m.row = r->row;
@@ -103,8 +107,6 @@ bool moment_look_weigh(struct moment_reader *r, struct chunk *chunk, const struc
 		m.duration_ns = place_ns(&r->duration, r->values, chunk, -1);
 	m.refs.stack = *r->keys[1];
 	m.refs.class = *r->keys[3];
-	m.state = state;
-	m.has_state = true;
 	m.is_sample = false;
 	m.mark = NULL;
 	m.worth = (struct worth){ 0 };

@@ -47,25 +47,29 @@ static int64_t first_of(int64_t a, int64_t b)
 }
 
 /* HotSpot's and async-profiler's samples have the same name. */
-static void weigh_execution(struct moment *m, const struct settings *s)
+static int64_t execution(const struct settings *s, const char *state, enum event_column *column)
 {
-	bool is_default = false;
+	bool is_default;
 
-	if (s->is_async_profiler) {
-		const char *state = moment_state(m);
-
-		is_default = !*state || !strcmp(state, "DEFAULT");
+	if (!s->is_async_profiler) {
+		*column = s->has_cpu_time ? COLUMN_CPU_EXEC : COLUMN_CPU;
+		return first_of(s->execution_ns, DEFAULT_EXECUTION_NS);
 	}
-	if (!s->is_async_profiler)
-		worth(m, s->has_cpu_time ? COLUMN_CPU_EXEC : COLUMN_CPU,
-		      first_of(s->execution_ns, DEFAULT_EXECUTION_NS));
-	else if (s->is_wall || !is_default)
-		worth(m, COLUMN_WALL,
-		      first_of(s->wall_ns, first_of(s->interval_ns, DEFAULT_WALL_NS)));
-	else if (s->is_counter)
-		worth(m, COLUMN_EVENTS, 1);
-	else
-		worth(m, COLUMN_CPU, first_of(s->interval_ns, DEFAULT_INTERVAL_NS));
+	is_default = !*state || !strcmp(state, "DEFAULT");
+	if (s->is_wall || !is_default) {
+		*column = COLUMN_WALL;
+		return first_of(s->wall_ns, first_of(s->interval_ns, DEFAULT_WALL_NS));
+	}
+	*column = s->is_counter ? COLUMN_EVENTS : COLUMN_CPU;
+	return s->is_counter ? 1 : first_of(s->interval_ns, DEFAULT_INTERVAL_NS);
+}
+
+void weigh_execution(const struct settings *s, const char *state, struct worth *out)
+{
+	enum event_column column;
+	int64_t value = execution(s, state, &column);
+
+	*out = (struct worth){ 1u << COLUMN_SAMPLES | 1u << column, { 1, value } };
 }
 
 static void weigh_lost(const struct weight_places *w, struct moment *m, const struct settings *s)
@@ -138,11 +142,15 @@ static void weigh_named(struct moment *m)
 
 void weigh(const struct weight_places *w, struct moment *m, const struct settings *s)
 {
+	enum event_column column;
+	int64_t value;
+
 	switch (m->row->rule) {
 	case RULE_NONE:
 		break;
 	case RULE_EXECUTION:
-		weigh_execution(m, s);
+		value = execution(s, s->is_async_profiler ? moment_state(m) : "", &column);
+		worth(m, column, value);
 		break;
 	case RULE_NATIVE:
 		worth(m, COLUMN_NATIVE, first_of(s->native_ns, DEFAULT_EXECUTION_NS));

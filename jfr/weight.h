@@ -8,6 +8,7 @@
 struct event_row;
 struct moment;
 struct settings;
+struct worth;
 
 /* Which of an event's fields say it. */
 struct weight_places {
@@ -18,5 +19,7 @@ struct weight_places {
 struct weight_places weight_places(const struct layout *l, const struct event_row *row);
 /* Of a moment that is read but for what it is worth. */
 void weigh(const struct weight_places *w, struct moment *m, const struct settings *s);
+/* What it says by RULE_EXECUTION, which needs no more than the thread's state. */
+void weigh_execution(const struct settings *s, const char *state, struct worth *out);
 
 #endif

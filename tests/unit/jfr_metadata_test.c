@@ -282,6 +282,27 @@ static void of_types_with_one_id_the_first_stays(void **state)
 	metadata_unref(m);
 }
 
+static void ids_may_be_small_or_large(void **state)
+{
+	static const unsigned int ids[] = { 1, 4095, 4096, 4097, 70000, 4000000000 };
+	const size_t n = sizeof(ids) / sizeof(ids[0]);
+	struct jfr_types t = { 0 };
+	struct metadata *m;
+	const char *what;
+	int err;
+
+	(void)state;
+	types_begin(&t);
+	for (size_t i = 0; i < n; i++)
+		add_class(&t, ids[i], "test.Type", NULL);
+	m = parse_types(&t, &err, &what);
+	for (size_t i = 0; i < n; i++) {
+		assert_int_equal(metadata_by_id(m, ids[i])->id, ids[i]);
+		assert_null(metadata_by_id(m, ids[i] + 2));
+	}
+	metadata_unref(m);
+}
+
 static void same_bytes_at_another_time_are_the_same_metadata(void **state)
 {
 	struct jfr_bytes b = { 0 };
@@ -352,6 +373,7 @@ int main(void)
 		cmocka_unit_test(what_makes_no_sense_is_named),
 		cmocka_unit_test(numbers_that_cannot_be_are_refused),
 		cmocka_unit_test(of_types_with_one_id_the_first_stays),
+		cmocka_unit_test(ids_may_be_small_or_large),
 		cmocka_unit_test(same_bytes_at_another_time_are_the_same_metadata),
 		cmocka_unit_test(survives_mutation),
 	};
