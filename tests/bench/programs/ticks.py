@@ -13,4 +13,7 @@ attr = struct.pack("IIQQ", SOFTWARE, ATTR_LEN, CPU_CLOCK, 10 ** 9 // int(sys.arg
 for cpu in range(os.cpu_count()):
     if libc.syscall(SYS_PERF_EVENT_OPEN, attr, -1, cpu, -1, 0) < 0:
         raise OSError(ctypes.get_errno(), "perf_event_open")
-signal.sigwait([signal.SIGINT, signal.SIGTERM])
+# Blocked, they also come to one that was started with them ignored, as in the background.
+ends = (signal.SIGINT, signal.SIGTERM)
+signal.pthread_sigmask(signal.SIG_BLOCK, ends)
+signal.sigwait(ends)
