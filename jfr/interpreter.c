@@ -81,7 +81,7 @@ static int only_sink(const struct interpreter *in, const struct binding *b)
 		if (b->is_wanted[i])
 			only = (int)i;
 	}
-	if (only < 0 || b->use != USE_SINKS || b->needs_spans)
+	if (only < 0 || b->use != USE_SINKS || b->needs_spans || b->row.rule == RULE_CPU_LOST)
 		return -1;
 	return in->sinks[only].recall ? only : -1;
 }
@@ -268,10 +268,17 @@ static int wait_for_order(struct interpreter *in, struct chunk *chunk, const str
 	return err;
 }
 
-/* Does it wait until the order of the chunk's events is known, or their spans? */
+/* Is it worth what the shortest period of all samples says, of which some come behind it? */
+static bool waits_for_period(const struct interpreter *in, const struct binding *b)
+{
+	return b->row.rule == RULE_CPU_LOST && in->settings.cpu_time_share_ns;
+}
+
+/* Does it wait until the order of the chunk's events is known, or their spans, or their worth? */
 static bool waits(const struct interpreter *in, const struct binding *b)
 {
-	return !in->is_mute && (in->is_ordered || (in->has_scopes && b->needs_spans));
+	return !in->is_mute &&
+	       (in->is_ordered || (in->has_scopes && b->needs_spans) || waits_for_period(in, b));
 }
 
 /* 1: nobody knows it without its being read. */

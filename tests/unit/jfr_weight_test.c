@@ -100,6 +100,28 @@ static void lost_samples_of_a_rate_are_worth_what_the_others_are(void **state)
 	}
 }
 
+/* On a busy machine hundreds of samples are late, and the one that is not may stand behind what was
+   lost. */
+static void lost_samples_of_a_rate_are_worth_what_later_ones_say(void **state)
+{
+	struct meaning m = { 0 };
+
+	(void)state;
+	m.in.events = "jdk.CPUTimeSamplesLost";
+	m.in.groups = 1u << GROUP_OTHER;
+	meaning_begin(&m, shapes, N(shapes));
+	meaning_setting(&m, shapes[CPU_TIME].id, "throttle", "500/s");
+	EVENT(&m, &shapes[CPUS], AT(0), { .n = 2 });
+	for (int n = 0; n < 300; n++)
+		EVENT(&m, &shapes[CPU_TIME], AT(n), { .n = 1 }, { .n = 1 }, { .n = TICKS(4 * MS) });
+	EVENT(&m, &shapes[CPU_LOST], AT(301), { .n = 3 }, { .n = 1 });
+	EVENT(&m, &shapes[CPU_TIME], AT(302), { .n = 1 }, { .n = 1 }, { .n = TICKS(2 * MS) });
+	meaning_read(&m);
+	assert_string_equal(m.items[m.n - 1].mark, "[lost]");
+	assert_int_equal(m.items[m.n - 1].values[COLUMN_CPU], 3 * 2 * MS);
+	meaning_deinit(&m);
+}
+
 /* The JVM writes an error as an exception, too. */
 static void errors_are_not_counted_twice(void **state)
 {
@@ -123,6 +145,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(lost_samples_of_a_rate_are_worth_what_the_jvm_makes_of_it),
 		cmocka_unit_test(lost_samples_of_a_rate_are_worth_what_the_others_are),
+		cmocka_unit_test(lost_samples_of_a_rate_are_worth_what_later_ones_say),
 		cmocka_unit_test(errors_are_not_counted_twice),
 	};
 
