@@ -18,6 +18,8 @@ import subprocess
 import sys
 import tempfile
 
+import chunks as jfr
+
 MOST = 0.95	# a sample may be taken just before or after what it shows
 
 
@@ -88,19 +90,33 @@ def nanoseconds(event):
     return int(datetime.datetime.fromisoformat(seconds + "+00:00").timestamp()) * 10**9 + int(fraction.ljust(9, "0"))
 
 
+class JvmClock:
+    """Times of a JVM's own clock: what its chunks take for the time of day is up to a millisecond apart."""
+
+    def __init__(self, path):
+        with open(path, "rb") as f:
+            headers = [chunk.header for chunk in jfr.read(f.read())]
+        self.zeros = sorted((h.start_ns, h.start_ns - h.start_ticks * 10**9 // h.ticks_per_s) for h in headers)
+
+    def at(self, ns, written):
+        """Of a time of day, by the chunk that was written then."""
+        return ns - max((zero for zero in self.zeros if zero[0] <= written), default=self.zeros[0])[1]
+
+
 def check_spans(weft, path):
-    scopes, names = collections.defaultdict(list), {}
+    scopes, names, clock = collections.defaultdict(list), {}, JvmClock(path)
     events = lines(weft, path)
     for event in events:
         if event["eventType"] == "io.opentelemetry.context.Scope":
             start = nanoseconds(event)
+            start = clock.at(start, start + event["durationNs"])
             scopes[event["threadId"]].append((start, -start - event["durationNs"], event["spanId"]))
         elif event["eventType"] == "io.opentelemetry.trace.Span":
             names[event["spanId"]] = event["fields"]["operationName"]
     n = collections.Counter()
     for event in events:
         if event["profileType"] in ("cpu", "alloc") and "stackFrames" in event:
-            at = nanoseconds(event)
+            at = clock.at(nanoseconds(event), nanoseconds(event))
             around = [s for s in scopes[event.get("threadId")] if s[0] <= at < -s[1]]
             span = max(around)[2] if around else None
             n["in one"] += span is not None
