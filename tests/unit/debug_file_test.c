@@ -114,27 +114,47 @@ static void wrong_debug_files_are_refused(void **state)
 	}
 }
 
+/* A file that was not there, of such a name. */
+static void make_file(char name[sizeof("/tmp/ab")])
+{
+	for (unsigned int i = 0; i < 26 * 26; i++) {
+		int fd;
+
+		snprintf(name, sizeof("/tmp/ab"), "/tmp/%c%c", 'a' + i / 26, 'a' + i % 26);
+		fd = open(name, O_CREAT | O_EXCL | O_WRONLY, 0600);
+		if (fd < 0)
+			continue;
+		close(fd);
+		return;
+	}
+	fail_msg("no room in /tmp");
+}
+
 static void a_link_leads_nowhere_else(void **state)
 {
+	char absolute[sizeof("/tmp/ab")];
 	/* As long as "a.debug": written over it. */
-	static const char *const names[] = { "../a.db", "/tmp/ab", "bin/..a", "..\\0aaaa",
-					     ".\\0aaaaa" };
+	const char *const names[] = { "../a.db", absolute, "bin/..a", "..\\0aaaa", ".\\0aaaaa" };
 	struct compiled *c = *state;
 	char more[512];
+
+	make_file(absolute);
 
 	for (size_t i = 0; i < sizeof(names) / sizeof(*names); i++) {
 		snprintf(
 			more, sizeof(more),
 			"cp a.debug a.db && objcopy --dump-section .gnu_debuglink=link bin/a.so && "
 			"printf '%%b' '%s' | dd of=link conv=notrunc 2>/dev/null && "
-			"objcopy --update-section .gnu_debuglink=link bin/a.so && cp a.debug "
-			"/tmp/ab",
-			names[i]);
-		if (!build(c, more))
+			"objcopy --update-section .gnu_debuglink=link bin/a.so && cp a.debug %s",
+			names[i], absolute);
+		if (!build(c, more)) {
+			unlink(absolute);
 			skip();
+		}
 		expect(c, "bin/a.so", false, 1);
-		assert_true(compiled_run(c, "rm -rf bin dirs /tmp/ab"));
+		assert_true(compiled_run(c, "rm -rf bin dirs"));
 	}
+	unlink(absolute);
 }
 
 /* Searches for the debug file of an image whose link, of len bytes, stands at its very end. */
