@@ -70,7 +70,8 @@ static bool is_wanted(struct interpreter *in, struct binding *b, const struct jf
 	return b->is_for_sinks || b->use != USE_SINKS;
 }
 
-/* The only one who hears of events of a type, if these may be known to it without being read. */
+/* The only one who hears of events of a type, if these may be known to it without being read: not
+   if they wait, as what they are worth then is not what it was for those that look the same. */
 static int only_sink(const struct interpreter *in, const struct binding *b)
 {
 	int only = -1;

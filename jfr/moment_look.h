@@ -14,7 +14,6 @@
 #include "jfr/field_ends.h"
 #include "jfr/layout.h"
 #include "jfr/memo.h"
-
 #include "jfr/worth.h"
 
 struct chunk;

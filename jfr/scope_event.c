@@ -14,6 +14,8 @@
 #include "jfr/span_names.h"
 #include "jfr/spans.h"
 
+#define MAX_KEPT_ROOM (64 << 10) /* for the next name: few are longer than a line */
+
 #define SPAN_OF_ASYNC_PROFILER "profiler.Span" /* it has a tag and no ids */
 
 #define SCOPE_OF_OPENTELEMETRY "io.opentelemetry.context.Scope" /* its ids are 0 in no span */
@@ -102,6 +104,11 @@ bool scope_event_read(const struct moment *m, struct span_scope *scope, struct s
 int scope_event_read_name(const struct moment *m, struct span_names *names)
 {
 	const char *name = moment_text(m, "operationName", &names->room);
+	int err = *m->span_id && *name ? span_names_add(names, m->trace_id, m->span_id, name) : 0;
 
-	return *m->span_id && *name ? span_names_add(names, m->trace_id, m->span_id, name) : 0;
+	if (names->room.cap > MAX_KEPT_ROOM) {
+		free(names->room.text);
+		names->room = (struct text_room){ 0 };
+	}
+	return err;
 }

@@ -114,42 +114,66 @@ static void note_async_profiler(struct settings *s, const char *name, const char
 	s->is_counter = *value && !is_clock && strcmp(value, "null") && strcmp(value, "none");
 }
 
+static void note_execution_period(struct settings *s, const char *value)
+{
+	set_duration(&s->execution_ns, value);
+}
+
+static void note_native_period(struct settings *s, const char *value)
+{
+	set_duration(&s->native_ns, value);
+}
+
+static bool is_on(const char *value)
+{
+	return !strcmp(value, "true");
+}
+
+static void note_cpu_time(struct settings *s, const char *value)
+{
+	s->has_cpu_time = is_on(value);
+}
+
+static void note_allocation_sample(struct settings *s, const char *value)
+{
+	s->has_allocation_sample = is_on(value);
+}
+
+static void note_exceptions(struct settings *s, const char *value)
+{
+	s->has_exceptions = is_on(value);
+}
+
+/* Those of HotSpot's that decide what an event is worth. */
+static const struct {
+	const char *event, *name;
+	void (*note)(struct settings *s, const char *value);
+} deciding[] = {
+	{ "jdk.ExecutionSample", "period", note_execution_period },
+	{ "jdk.NativeMethodSample", "period", note_native_period },
+	{ "jdk.CPUTimeSample", "enabled", note_cpu_time },
+	{ "jdk.CPUTimeSample", "throttle", note_throttle },
+	{ "jdk.ObjectAllocationSample", "enabled", note_allocation_sample },
+	{ "jdk.JavaExceptionThrow", "enabled", note_exceptions },
+};
+
+#define N_DECIDING (sizeof(deciding) / sizeof(*deciding))
+
 bool settings_depend_on(const struct settings *s, const char *event)
 {
-	static const char *const events[] = { "jdk.ExecutionSample", "jdk.NativeMethodSample",
-					      "jdk.CPUTimeSample", "jdk.ObjectAllocationSample",
-					      "jdk.JavaExceptionThrow" };
-
-	for (size_t i = 0; i < sizeof(events) / sizeof(events[0]); i++)
-		if (!strcmp(event, events[i]))
+	for (size_t i = 0; i < N_DECIDING; i++)
+		if (!strcmp(event, deciding[i].event))
 			return true;
 	return s->is_async_profiler;
 }
 
 void settings_note(struct settings *s, const char *event, const char *name, const char *value)
 {
-	bool is_on = !strcmp(value, "true");
-
-	if (!settings_depend_on(s, event))
-		return;
 	if (s->is_async_profiler)
 		note_async_profiler(s, name, value);
-	if (!strcmp(name, "period")) {
-		if (!strcmp(event, "jdk.ExecutionSample"))
-			set_duration(&s->execution_ns, value);
-		if (!strcmp(event, "jdk.NativeMethodSample"))
-			set_duration(&s->native_ns, value);
-	}
-	if (!strcmp(event, "jdk.CPUTimeSample")) {
-		if (!strcmp(name, "enabled"))
-			s->has_cpu_time = is_on;
-		if (!strcmp(name, "throttle"))
-			note_throttle(s, value);
-	}
-	if (!strcmp(event, "jdk.ObjectAllocationSample") && !strcmp(name, "enabled"))
-		s->has_allocation_sample = is_on;
-	if (!strcmp(event, "jdk.JavaExceptionThrow") && !strcmp(name, "enabled"))
-		s->has_exceptions = is_on;
+	for (size_t i = 0; i < N_DECIDING; i++)
+		if (!strcmp(event, deciding[i].event) && !strcmp(name, deciding[i].name))
+			deciding[i].note(s, value);
 }
 
 bool settings_equal(const struct settings *a, const struct settings *b)

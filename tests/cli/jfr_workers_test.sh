@@ -55,6 +55,13 @@ if recorded chunks17; then
 	same_by_all "one that is cut off"
 fi
 
+# What the chunk before a worker's own is missing is found by who reads that, and by nobody else.
+if recorded chunks17; then
+	python3 tests/jfr/chunks.py --repeat 4 "$path" "$work/made.jfr"
+	python3 tests/jfr/chunks.py --unchain "$work/made.jfr" "$work/rec.jfr"
+	same_by_all "one whose constants are only found where they are missed"
+fi
+
 # What one file's last chunks lend to the next file's first one, a large file takes and gives as well.
 if recorded chunks17; then
 	python3 tests/jfr/chunks.py --repeat 6 "$path" "$work/rec.jfr"

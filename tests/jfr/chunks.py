@@ -5,6 +5,7 @@ What tests need to know of a JFR file without anybody's help: chunks, where thei
 
     chunks.py --repeat N IN OUT     OUT is N times IN, each copy with a later start, so that no chunk is there twice
     chunks.py --clock IN OUT        OUT is IN with another clock: 2.5 GHz, and so many ticks before that 64 bits are not enough
+    chunks.py --unchain IN OUT      OUT is IN, but most of its constants are only found by who looks for them
     chunks.py --split IN OUT        OUT.1.jfr, OUT.2.jfr, ... are the chunks of IN
     chunks.py FILE                  prints the chunks, and the events of each type with their count and bytes
 """
@@ -164,6 +165,29 @@ def with_clock(data):
     return copy
 
 
+def zero(copy, at):
+    """A varint, as many bytes as it had."""
+    end = varint(copy, at)[1]
+    copy[at:end] = bytes([0x80] * (end - at - 1) + [0])
+
+
+def unchained(data):
+    """From the last checkpoint of a chunk nothing leads to the others, which in every second chunk hold nothing: what these
+    have is found where something is missed."""
+    copy = bytearray(data)
+    for i, chunk in enumerate(read(data)):
+        for event in chunk.events:
+            if event.type != CHECKPOINT:
+                continue
+            to_next = skip_head(data, event.offset)
+            n_pools = varint(data, to_next)[1] + 1
+            if event.offset == chunk.offset + chunk.header.constants:
+                zero(copy, to_next)
+            elif i % 2 == 0:
+                zero(copy, n_pools)
+    return copy
+
+
 def split(data, out):
     for i, chunk in enumerate(read(data)):
         with open("%s.%d.jfr" % (out, i + 1), "wb") as f:
@@ -175,11 +199,11 @@ def main():
         with open(sys.argv[2], "rb") as f:
             split(f.read(), sys.argv[3])
         return
-    if len(sys.argv) == 4 and sys.argv[1] == "--clock":
+    if len(sys.argv) == 4 and sys.argv[1] in ("--clock", "--unchain"):
         with open(sys.argv[2], "rb") as f:
             data = f.read()
         with open(sys.argv[3], "wb") as f:
-            f.write(with_clock(data))
+            f.write(with_clock(data) if sys.argv[1] == "--clock" else unchained(data))
         return
     if len(sys.argv) == 5 and sys.argv[1] == "--repeat":
         with open(sys.argv[3], "rb") as f:

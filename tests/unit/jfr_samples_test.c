@@ -254,6 +254,36 @@ static void spans_are_those_of_scopes_that_end_later(void **state)
 	made_deinit(&made);
 }
 
+/* More of it than labels are kept in a scope: what stands in the same place is not taken for it. */
+static void samples_in_one_scope_keep_what_else_is_said_of_them(void **state)
+{
+	enum { N_CLASSES = 300, N_ROUNDS = 2 };
+	bool seen[N_CLASSES + 1] = { false };
+	const struct profile *p;
+	struct made made;
+
+	(void)state;
+	begin_with(&made, N(shapes));
+	for (int i = 0; i < N_ROUNDS * N_CLASSES; i++)
+		EVENT(&made.m, &shapes[ALLOCATION], AT(i), { .n = 1 }, { .n = 1 },
+		      { .n = 1000 + i % N_CLASSES }, { .n = 8 });
+	EVENT(&made.m, &shapes[SCOPE], AT(0), { .n = TICKS(10000) }, { .n = 1 }, { .text = "1" },
+	      { .text = "2" });
+	p = finish(&made);
+	assert_int_equal(profile_n_samples(p), N_CLASSES);
+	for (uint32_t i = 0; i < N_CLASSES; i++) {
+		int class = 0;
+
+		assert_int_equal(sscanf(label(p, i, "class"), "[unresolved:class:%d]", &class), 1);
+		assert_in_range(class, 1000, 1000 + N_CLASSES - 1);
+		assert_false(seen[class - 1000]);
+		seen[class - 1000] = true;
+		assert_int_equal(value(p, i, "samples"), N_ROUNDS);
+		assert_string_equal(label(p, i, "span_id"), "2");
+	}
+	made_deinit(&made);
+}
+
 /* One that comes again in another chunk has the name that it has there. */
 static void spans_have_the_names_that_their_chunk_says(void **state)
 {
@@ -441,6 +471,7 @@ int main(void)
 		cmocka_unit_test(samples_of_one_stack_and_thread_are_one),
 		cmocka_unit_test(labels_say_who_and_about_what),
 		cmocka_unit_test(spans_are_those_of_scopes_that_end_later),
+		cmocka_unit_test(samples_in_one_scope_keep_what_else_is_said_of_them),
 		cmocka_unit_test(spans_have_the_names_that_their_chunk_says),
 		cmocka_unit_test(what_nothing_came_for_is_left_out),
 		cmocka_unit_test(what_is_missing_has_a_mark_and_is_counted),

@@ -50,6 +50,31 @@ static void the_last_one_counts(void **state)
 	assert_int_equal(s.native_ns, 30000000);
 }
 
+static void who_decides_is_listened_to(void **state)
+{
+	static const struct {
+		const char *event, *name, *value;
+	} cases[] = {
+		{ "jdk.ExecutionSample", "period", "20 ms" },
+		{ "jdk.NativeMethodSample", "period", "20 ms" },
+		{ "jdk.CPUTimeSample", "enabled", "true" },
+		{ "jdk.CPUTimeSample", "throttle", "10ms" },
+		{ "jdk.ObjectAllocationSample", "enabled", "true" },
+		{ "jdk.JavaExceptionThrow", "enabled", "true" },
+	};
+	const struct settings nothing = { 0 };
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		struct settings s = { 0 };
+
+		assert_true(settings_depend_on(&s, cases[i].event));
+		settings_note(&s, cases[i].event, cases[i].name, cases[i].value);
+		assert_false(settings_equal(&s, &nothing));
+	}
+	assert_false(settings_depend_on(&nothing, "jdk.SocketRead"));
+}
+
 static void a_rate_is_no_period(void **state)
 {
 	struct settings s = { 0 };
@@ -142,6 +167,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(lengths_of_time_have_units),
 		cmocka_unit_test(the_last_one_counts),
+		cmocka_unit_test(who_decides_is_listened_to),
 		cmocka_unit_test(a_rate_is_no_period),
 		cmocka_unit_test(a_rate_is_shared_by_the_cpus),
 		cmocka_unit_test(of_a_rate_samples_say_the_period),
