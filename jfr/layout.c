@@ -274,8 +274,8 @@ static inline int64_t narrowed(enum op op, uint64_t n)
 	}
 }
 
-static void read_other(const struct step *step, const char *path, struct reader *r,
-		       struct jfr_value *value)
+static void read_rare(const struct step *step, const char *path, struct reader *r,
+		      struct jfr_value *value)
 {
 	switch (step->op) {
 	case OP_BYTE:
@@ -288,9 +288,6 @@ static void read_other(const struct step *step, const char *path, struct reader 
 	case OP_DOUBLE:
 		value->real = real_of(r, step->op, path);
 		break;
-	case OP_STRING:
-		value->string = wire_string(r, path);
-		break;
 	case OP_ARRAY:
 		read_array(step->elements, r, value, path);
 		break;
@@ -298,6 +295,16 @@ static void read_other(const struct step *step, const char *path, struct reader 
 		value->n = narrowed(step->op, wire_varint(r, path));
 		break;
 	}
+}
+
+/* What is mostly a string. */
+static inline void read_other(const struct step *step, const char *path, struct reader *r,
+			      struct jfr_value *value)
+{
+	if (step->op == OP_STRING)
+		value->string = wire_string(r, path);
+	else
+		read_rare(step, path, r, value);
 }
 
 static inline bool is_varint(enum op op)
@@ -336,10 +343,7 @@ int layout_read_padded(const struct layout *l, struct reader *r, struct jfr_valu
 			continue;
 		}
 		r->pos = pos;
-		if (step->op == OP_STRING)
-			values[i].string = wire_string(r, l->leaves[i].path);
-		else
-			read_other(step, l->leaves[i].path, r, &values[i]);
+		read_other(step, l->leaves[i].path, r, &values[i]);
 		pos = r->pos;
 		end = r->end;
 	}
@@ -356,8 +360,6 @@ int layout_skip(const struct layout *l, struct reader *r)
 
 		if (is_varint(step->op))
 			wire_skip_varint(r, l->leaves[i].path);
-		else if (step->op == OP_STRING)
-			wire_string(r, l->leaves[i].path);
 		else
 			read_other(step, l->leaves[i].path, r, &unused);
 	}

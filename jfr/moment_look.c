@@ -76,7 +76,7 @@ void moment_look_init(struct moment_reader *r)
 		plan->start = look_field(r->layout, &r->start);
 	if (r->row->rule == RULE_BYTES && plan->n_weighed == 1 &&
 	    plan->weighed[0].index == r->weight.weight.leaf)
-		plan->objects_used = 1u << COLUMN_SAMPLES | 3u << r->row->column;
+		plan->object_column = r->row->column;
 	plan->is_by_state = r->row->rule == RULE_EXECUTION;
 	plan->n_fields = (uint8_t)layout_n_leaves(r->layout);
 }

@@ -36,10 +36,11 @@ struct look_plan {
 	bool has_keys;
 	uint8_t first_key, last_key; /* between them is all that names depend on */
 	uint32_t bytes;		     /* fields of one byte that are no varints, a bit each */
-	uint32_t objects_used;	     /* columns of what is worth one object of so many bytes as its
-					only weighed field says; 0: it is not so simple */
-	bool is_by_state;	     /* the weight depends on the state, too, */
-	uint8_t n_weighed;	     /* and on these: */
+	enum event_column
+		object_column; /* of what is worth one object of so many bytes as its only
+				  weighed field says; COLUMN_SAMPLES: it is not so simple */
+	bool is_by_state;      /* the weight depends on the state, too, */
+	uint8_t n_weighed;     /* and on these: */
 	struct look_field weighed[LOOK_WEIGHED_MAX];
 	bool has_start;
 	struct look_field start; /* the time */
@@ -128,13 +129,11 @@ static inline int64_t moment_look_start(const struct look_plan *plan, const stru
 	return plan->has_start ? look_number(&plan->start, e, look) : 0;
 }
 
-/* What moment_look_weigh() says of the plans with objects_used: most that is sampled. */
-static inline void moment_look_objects(const struct look_plan *plan, const struct event *e,
-				       const struct moment_look *look, struct worth *out)
+/* What moment_look_weigh() says of the plans with an object_column: most that is sampled. */
+static inline void moment_look_object(const struct look_plan *plan, const struct event *e,
+				      const struct moment_look *look, struct worth *out)
 {
-	int64_t bytes = look_number(&plan->weighed[0], e, look);
-
-	*out = (struct worth){ plan->objects_used, { 1, 1, bytes > 0 ? bytes : 0 } };
+	*out = worth_of_object(plan->object_column, look_number(&plan->weighed[0], e, look));
 }
 
 #endif

@@ -356,8 +356,8 @@ static int take_known(struct samples *s, union known_sample known, struct chunk 
 
 	if (!o)
 		return -ENOMEM;
-	if (plan->objects_used)
-		moment_look_objects(plan, e, &s->look, &o->worth);
+	if (plan->object_column != COLUMN_SAMPLES)
+		moment_look_object(plan, e, &s->look, &o->worth);
 	else if (!moment_look_weigh(u->reader, chunk, e, &s->look, u->settings,
 				    plan->is_by_state ? s->rows.items[known.row].state : NULL,
 				    &o->worth))

@@ -101,6 +101,13 @@ static void weigh_objects(struct moment *m, int64_t n, int64_t bytes)
 	worth_also(m, m->column, bytes);
 }
 
+static void weigh_object(const struct weight_places *w, struct moment *m)
+{
+	m->is_sample = true;
+	m->column = m->row->column + 1;
+	m->worth = worth_of_object(m->row->column, place_number(&w->weight, m->fields));
+}
+
 static void weigh_scaled(const struct weight_places *w, struct moment *m)
 {
 	const struct place *p = &w->scale;
@@ -184,13 +191,13 @@ void weigh(const struct weight_places *w, struct moment *m, const struct setting
 		break;
 	case RULE_TLAB:
 		if (!s->has_allocation_sample)
-			weigh_objects(m, 1, first_of(place_number(&w->weight, m->fields), 0));
+			weigh_object(w, m);
 		break;
 	case RULE_BYTES:
 		if (w->weight.leaf < 0) /* of old objects before JDK 25 */
 			worth(m, m->row->column, 1);
 		else
-			weigh_objects(m, 1, first_of(place_number(&w->weight, m->fields), 0));
+			weigh_object(w, m);
 		break;
 	case RULE_SCALED:
 		weigh_scaled(w, m);

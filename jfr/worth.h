@@ -32,6 +32,13 @@ static inline void worth_spread(const struct worth *w, int64_t *columns)
 		columns[__builtin_ctz(used)] = w->values[n++];
 }
 
+/* One object of so many bytes, in its column and the one behind that. */
+static inline struct worth worth_of_object(enum event_column column, int64_t bytes)
+{
+	return (struct worth){ 1u << COLUMN_SAMPLES | 3u << column,
+			       { 1, 1, bytes > 0 ? bytes : 0 } };
+}
+
 /* Sums wrap as those of a profile do. */
 static inline void worth_add(struct worth *sum, const struct worth *w)
 {

@@ -27,6 +27,17 @@ static struct metadata *parse_types(struct jfr_types *t, int *err, const char **
 	return m;
 }
 
+/* Of types that nothing is wrong with. */
+static struct metadata *parse_good(struct jfr_types *t)
+{
+	const char *what;
+	int err;
+	struct metadata *m = parse_types(t, &err, &what);
+
+	assert_int_equal(err, 0);
+	return m;
+}
+
 static void types_are_found_by_id_and_by_name(void **state)
 {
 	struct jfr_types t = world_types();
@@ -263,8 +274,6 @@ static void of_types_with_one_id_the_first_stays(void **state)
 {
 	struct jfr_types t = { 0 };
 	struct metadata *m;
-	const char *what;
-	int err;
 
 	(void)state;
 	types_begin(&t);
@@ -274,7 +283,7 @@ static void of_types_with_one_id_the_first_stays(void **state)
 	add_field(&t, "x", T_LONG, 0);
 	add_class(&t, 9, "test.Same", NULL);
 	add_class(&t, 11, "test.Same", NULL);
-	m = parse_types(&t, &err, &what);
+	m = parse_good(&t);
 	assert_string_equal(metadata_by_id(m, 7)->name, "test.Z");
 	assert_int_equal(metadata_by_id(m, 7)->n_fields, 0);
 	assert_null(metadata_by_name(m, "test.A"));
@@ -288,14 +297,12 @@ static void ids_may_be_small_or_large(void **state)
 	const size_t n = sizeof(ids) / sizeof(ids[0]);
 	struct jfr_types t = { 0 };
 	struct metadata *m;
-	const char *what;
-	int err;
 
 	(void)state;
 	types_begin(&t);
 	for (size_t i = 0; i < n; i++)
 		add_class(&t, ids[i], "test.Type", NULL);
-	m = parse_types(&t, &err, &what);
+	m = parse_good(&t);
 	for (size_t i = 0; i < n; i++) {
 		assert_int_equal(metadata_by_id(m, ids[i])->id, ids[i]);
 		assert_null(metadata_by_id(m, ids[i] + 2));
