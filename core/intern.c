@@ -53,32 +53,48 @@ static uint64_t mix(uint64_t a, uint64_t b)
 	return (uint64_t)product ^ (uint64_t)(product >> 64);
 }
 
+/* The last 16 bytes, or all where there are fewer, some of them twice: loads of one length each. */
+static void last_two(const uint8_t *bytes, size_t len, uint64_t *two)
+{
+	uint32_t words[2] = { 0, 0 };
+
+	if (len >= 2 * sizeof(*two)) {
+		memcpy(two, bytes + len - 2 * sizeof(*two), 2 * sizeof(*two));
+	} else if (len >= sizeof(*two)) {
+		memcpy(&two[0], bytes, sizeof(*two));
+		memcpy(&two[1], bytes + len - sizeof(*two), sizeof(*two));
+	} else {
+		if (len >= sizeof(*words)) {
+			memcpy(&words[0], bytes, sizeof(*words));
+			memcpy(&words[1], bytes + len - sizeof(*words), sizeof(*words));
+		} else if (len) {
+			words[0] = (uint32_t)bytes[0] << 16 | (uint32_t)bytes[len / 2] << 8 |
+				   bytes[len - 1];
+		}
+		two[0] = words[0];
+		two[1] = words[1];
+	}
+}
+
 uint64_t hash_bytes(const void *bytes, size_t len)
 {
 	static pthread_once_t once = PTHREAD_ONCE_INIT;
 	const uint64_t odd = UINT64_C(0x9e3779b97f4a7c15);
 	const uint8_t *p = bytes;
-	uint64_t seed = atomic_load_explicit(&hash_seed, memory_order_relaxed), h, word, two[2];
+	uint64_t seed = atomic_load_explicit(&hash_seed, memory_order_relaxed), h, two[2];
+	size_t left = len;
 
 	if (!seed) {
 		pthread_once(&once, seed_hash);
 		seed = atomic_load_explicit(&hash_seed, memory_order_relaxed);
 	}
 	h = seed ^ len * odd;
-	for (; len >= sizeof(two); p += sizeof(two), len -= sizeof(two)) {
+	for (; left > sizeof(two); p += sizeof(two), left -= sizeof(two)) {
 		memcpy(two, p, sizeof(two));
 		h = mix(two[0] ^ seed, two[1] ^ h);
 	}
-	if (len >= 8) {
-		memcpy(&word, p, 8);
-		h = mix(h ^ word, odd);
-		p += 8;
-		len -= 8;
-	}
-	word = 0;
-	if (len)
-		memcpy(&word, p, len);
-	return mix(h ^ word, odd ^ seed << 1);
+	last_two(bytes, len, two);
+	return mix(mix(two[0] ^ seed, two[1] ^ h), odd ^ seed << 1);
 }
 
 struct intern *intern_new(void)

@@ -12,12 +12,13 @@
 #include "jfr/layout.h"
 #include "jfr/wire.h"
 
-#define FIRST_SLOTS 64	     /* of a pool's hash; a power of two */
-#define SLOTS_OF_LINE 16     /* that are near each other */
-#define MAX_POOLS 1024	     /* types that have constants; JDK 25 has 30 */
-#define N_POOL_SLOTS 2048    /* of the hash of pools; a power of two above MAX_POOLS */
-#define MIN_CONSTANT_LEN 1   /* a key; a type without fields has no value */
-#define MAX_MEMORY (1 << 30) /* of one chunk's; a large service's have some 50 MB */
+#define FIRST_SLOTS 64	      /* of a pool's hash; a power of two */
+#define SLOTS_OF_LINE 16      /* that are near each other */
+#define MAX_POOLS 1024	      /* types that have constants; JDK 25 has 30 */
+#define N_POOL_SLOTS 2048     /* of the hash of pools; a power of two above MAX_POOLS */
+#define MIN_CONSTANT_LEN 1    /* a key; a type without fields has no value */
+#define LIKELY_CONSTANT_LEN 4 /* that have less need not be what they say */
+#define MAX_MEMORY (1 << 30)  /* of one chunk's; a large service's have some 50 MB */
 
 struct pool {
 	uint64_t type_id;
@@ -25,12 +26,13 @@ struct pool {
 	struct constant *constants; /* in the order in which they came */
 	uint32_t *slots;	    /* index + 1; 0: free */
 	size_t n, cap, n_slots;
-	bool is_of_headers; /* copies of the chunk's header, all under one key */
+	bool is_left_out;
 	struct pool_memo memo;
 };
 
 struct constants {
 	struct metadata *metadata;
+	const char *only; /* the name of the type of which constants are kept; NULL: of all */
 	struct arena arena;
 	struct pool **pools; /* they stay where they are */
 	size_t n_pools, cap;
@@ -67,6 +69,11 @@ void constants_free(struct constants *c)
 	arena_deinit(&c->arena);
 	metadata_unref(c->metadata);
 	free(c);
+}
+
+void constants_keep_only(struct constants *c, const char *type)
+{
+	c->only = type;
 }
 
 const struct metadata *constants_metadata(const struct constants *c)
@@ -175,11 +182,17 @@ struct constant *pool_find(struct pool *pool, int64_t key)
 	return index ? &pool->constants[index - 1] : NULL;
 }
 
-static int grow_slots(struct pool *p)
+/* So that at most half of them will be in use. */
+static int grow_slots(struct pool *p, size_t n)
 {
-	size_t n_slots = p->n_slots ? p->n_slots * 2 : FIRST_SLOTS;
-	uint32_t *slots = calloc(n_slots, sizeof(*slots));
+	size_t n_slots = p->n_slots ? p->n_slots : FIRST_SLOTS;
+	uint32_t *slots;
 
+	while (2 * n > n_slots)
+		n_slots *= 2;
+	if (n_slots == p->n_slots)
+		return 0;
+	slots = calloc(n_slots, sizeof(*slots));
 	if (!slots)
 		return -ENOMEM;
 	free(p->slots);
@@ -195,17 +208,13 @@ static size_t pool_memory(const struct pool *p)
 	return p->cap * sizeof(*p->constants) + p->n_slots * sizeof(*p->slots);
 }
 
-static int pool_reserve(struct constants *c, struct pool *p)
+/* For so many more. */
+static int pool_reserve(struct constants *c, struct pool *p, size_t n)
 {
 	size_t before = pool_memory(p);
-	int err = 0;
-
-	if (constants_memory(c) > MAX_MEMORY)
-		return -E2BIG;
-	if (2 * (p->n + 1) > p->n_slots)
-		err = grow_slots(p);
+	int err = grow_slots(p, p->n + n);
 	if (!err)
-		err = ARRAY_RESERVE(p->constants, p->cap, p->n);
+		err = ARRAY_RESERVE(p->constants, p->cap, p->n + n - 1);
 	c->memory += pool_memory(p) - before;
 	return err;
 }
@@ -218,9 +227,9 @@ static int pool_add(struct constants *c, struct pool *p, int64_t key, const uint
 	int err;
 
 	_Static_assert(ARENA_PADDING >= WIRE_PADDING, "so many bytes behind each can be loaded");
-	if (p->n >= UINT32_MAX - 1 || len > UINT32_MAX)
+	if (p->n >= UINT32_MAX - 1 || len > UINT32_MAX || constants_memory(c) > MAX_MEMORY)
 		return -E2BIG;
-	err = pool_reserve(c, p);
+	err = p->n < p->cap && 2 * (p->n + 1) <= p->n_slots ? 0 : pool_reserve(c, p, 1);
 	if (err)
 		return err;
 	slot = slot_of(p, key);
@@ -236,6 +245,13 @@ static int pool_add(struct constants *c, struct pool *p, int64_t key, const uint
 		return -ENOMEM;
 	p->slots[slot] = (uint32_t)++p->n;
 	return 0;
+}
+
+/* Copies of the chunk's header are all under one key. */
+static bool is_left_out(const struct constants *c, const struct jfr_type *type)
+{
+	return !strcmp(type->name, "jdk.types.ChunkHeader") ||
+	       (c->only && strcmp(type->name, c->only));
 }
 
 static struct pool *pool_make(struct constants *c, uint64_t type_id, int *err)
@@ -256,7 +272,7 @@ static struct pool *pool_make(struct constants *c, uint64_t type_id, int *err)
 	if (!p)
 		return NULL;
 	p->type_id = type_id;
-	p->is_of_headers = !strcmp(type->name, "jdk.types.ChunkHeader");
+	p->is_left_out = is_left_out(c, type);
 	p->layout = layout_new(type, err);
 	if (!p->layout) {
 		pool_free(p);
@@ -281,12 +297,14 @@ static void add_pool(struct constants *c, struct reader *r)
 	p = pool_make(c, type_id, &err);
 	if (err)
 		reader_fail(r, err, "constants of a type that is not described");
+	else if (!p->is_left_out && n <= reader_left(r) / LIKELY_CONSTANT_LEN)
+		pool_reserve(c, p, n); /* else they grow with each that comes */
 	for (uint64_t i = 0; i < n && !reader_error(r); i++) {
 		int64_t key = (int64_t)wire_varint(r, "constant's key");
 		const uint8_t *start = r->pos;
 
 		layout_skip(p->layout, r);
-		if (reader_error(r) || p->is_of_headers)
+		if (reader_error(r) || p->is_left_out)
 			continue;
 		err = pool_add(c, p, key, start, (size_t)(r->pos - start));
 		if (err)

@@ -26,6 +26,8 @@ struct constant {
 
 struct constants *constants_new(struct metadata *m); /* takes a reference; NULL: no memory */
 void constants_free(struct constants *c);	     /* NULL is fine */
+/* Of no other types, by this name, which is borrowed. */
+void constants_keep_only(struct constants *c, const char *type);
 const struct metadata *constants_metadata(const struct constants *c);
 /* From here on types are looked up in newer metadata of the same chunk. */
 int constants_update(struct constants *c, struct metadata *m);

@@ -432,7 +432,8 @@ static int begin(void *ctx, struct chunk *chunk)
 	struct interpreter *in = ctx;
 	int err = 0;
 
-	in->has_scopes = !in->is_mute && scope_events_in(chunk);
+	in->has_scopes =
+		!in->is_mute && scope_events_in(chunk->metadata, names_constants(chunk->names));
 	event_order_clear(&in->order);
 	spans_clear(&in->spans);
 	if (in->chunk_ns != chunk->header.start_ns || in->chunk_ticks != chunk->header.start_ticks)

@@ -23,7 +23,7 @@
 /* What there is to an event that is not read. */
 struct unread {
 	struct moment_reader *reader;
-	const struct look_plan *plan; /* of the reader */
+	struct look_plan *plan; /* of the reader */
 	const struct settings *settings;
 	const bool *has_scopes; /* it may turn out to be in one of these, when the chunk ends */
 	struct spans *spans;

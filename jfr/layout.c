@@ -233,15 +233,22 @@ static double real_of(struct reader *r, enum op op, const char *path)
 	return op == OP_FLOAT ? (double)f : d;
 }
 
-static void read_array(const struct layout *elements, struct reader *r, struct jfr_value *value,
-		       const char *path)
+static uint64_t read_count(const struct layout *elements, struct reader *r, const char *path)
 {
 	uint64_t n = wire_varint(r, path);
-	const uint8_t *start = r->pos;
 
 	if (n > reader_left(r) || (n && !elements->n)) /* each is at least a byte */
 		reader_fail(r, -EBADMSG, path);
-	else if (!elements->has_others)
+	return r->err ? 0 : n;
+}
+
+static void read_array(const struct layout *elements, struct reader *r, struct jfr_value *value,
+		       const char *path)
+{
+	uint64_t n = read_count(elements, r, path);
+	const uint8_t *start = r->pos;
+
+	if (!elements->has_others)
 		wire_skip_varints(r, n * elements->n, path);
 	else
 		for (uint64_t i = 0; i < n && !r->err; i++)
@@ -312,9 +319,11 @@ static inline bool is_varint(enum op op)
 	return op >= OP_SHORT && op <= OP_LONG;
 }
 
-int layout_read(const struct layout *l, struct reader *r, struct jfr_value *values)
+/* As many of the leaves as are asked for. */
+static inline int read_leaves(const struct layout *l, size_t n, struct reader *r,
+			      struct jfr_value *values)
 {
-	for (size_t i = 0; i < l->n; i++) {
+	for (size_t i = 0; i < n; i++) {
 		const struct step *step = &l->steps[i];
 		const char *path = l->leaves[i].path;
 
@@ -323,6 +332,24 @@ int layout_read(const struct layout *l, struct reader *r, struct jfr_value *valu
 		else
 			read_other(step, path, r, &values[i]);
 	}
+	return r->err;
+}
+
+int layout_read(const struct layout *l, struct reader *r, struct jfr_value *values)
+{
+	return read_leaves(l, l->n, r, values);
+}
+
+int layout_read_whole(const struct layout *l, struct reader *r, struct jfr_value *values)
+{
+	const size_t last = l->n - 1;
+
+	if (!l->n || l->steps[last].op != OP_ARRAY)
+		return layout_read(l, r, values);
+	read_leaves(l, last, r, values);
+	values[last].n = (int64_t)read_count(l->steps[last].elements, r, l->leaves[last].path);
+	values[last].string = (struct wire_string){ .bytes = r->pos, .len = reader_left(r) };
+	r->pos = r->end;
 	return r->err;
 }
 

@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define FIRST_SLOTS 1024      /* a power of two */
+#define FIRST_SLOTS 4096      /* a power of two */
 #define MAX_SLOTS (32 * 1024) /* 1 MB: more would not stay near the CPU */
 
 void memo_deinit(struct memo *m)

@@ -74,16 +74,49 @@ void moment_look_init(struct moment_reader *r)
 	plan->has_start = r->start.leaf >= 0;
 	if (plan->has_start)
 		plan->start = look_field(r->layout, &r->start);
-	if (r->row->rule == RULE_BYTES && plan->n_weighed == 1 &&
+	if ((r->row->rule == RULE_BYTES || r->row->rule == RULE_TLAB) && plan->n_weighed == 1 &&
 	    plan->weighed[0].index == r->weight.weight.leaf)
 		plan->object_column = r->row->column;
+	plan->is_of_tlab = r->row->rule == RULE_TLAB;
 	plan->is_by_state = r->row->rule == RULE_EXECUTION;
 	plan->n_fields = (uint8_t)layout_n_leaves(r->layout);
 }
 
-const struct look_plan *moment_look_plan(const struct moment_reader *r)
+struct look_plan *moment_look_plan(struct moment_reader *r)
 {
 	return &r->look;
+}
+
+/* A bit where a field begins, but for the first, and behind the last one. */
+static bool find_starts(const struct look_plan *plan, uint64_t bits, size_t len, uint8_t *starts)
+{
+	unsigned int n = plan->n_fields;
+
+	starts[0] = 0;
+	for (unsigned int i = 1; i <= n; i++, bits &= bits - 1) {
+		if (!bits)
+			return false;
+		starts[i] = (uint8_t)__builtin_ctzll(bits);
+	}
+	for (uint32_t bytes = plan->bytes; bytes; bytes &= bytes - 1) {
+		unsigned int i = (unsigned int)__builtin_ctz(bytes);
+
+		if (starts[i + 1] - starts[i] != 1)
+			return false;
+	}
+	return starts[n] == len; /* and no byte is behind them */
+}
+
+const struct look_shape *moment_look_shape(struct look_plan *plan, uint64_t ends, size_t len)
+{
+	struct look_shape *shape = look_shape_slot(plan, ends);
+
+	shape->len = 0;
+	if (field_ends_have_nine(ends, len) || !find_starts(plan, ends << 1, len, shape->starts))
+		return NULL;
+	shape->ends = ends;
+	shape->len = (uint8_t)len;
+	return shape;
 }
 
 bool moment_look_weigh(struct moment_reader *r, struct chunk *chunk, const struct event *e,
@@ -99,6 +132,10 @@ bool moment_look_weigh(struct moment_reader *r, struct chunk *chunk, const struc
 	}
 	for (unsigned int i = 0; i < plan->n_weighed; i++)
 		r->values[plan->weighed[i].index].n = look_number(&plan->weighed[i], e, look);
+	if (r->row->rule == RULE_WALL) {
+		weigh_wall(&r->weight, r->values, chunk, settings, out);
+		return true;
+	}
 	m.row = r->row;
 	m.chunk = chunk;
 	m.fields = r->values;

@@ -14,20 +14,30 @@
 #include "jfr/field_ends.h"
 #include "jfr/layout.h"
 #include "jfr/memo.h"
+#include "jfr/settings.h"
 #include "jfr/worth.h"
 
 struct chunk;
 struct moment_reader;
-struct settings;
 
 #define LOOK_FIELDS_MAX 16
 #define LOOK_LEN_MAX 62 /* bytes */
 #define LOOK_WEIGHED_MAX 10
+#define LOOK_SHAPES_BITS 4
+#define LOOK_SHAPES (1 << LOOK_SHAPES_BITS)
 
 /* A field by its number. */
 struct look_field {
 	uint8_t index;
 	struct layout_width width;
+};
+
+/* Where the fields of events begin, by where the varints in their bytes end. */
+struct look_shape {
+	uint64_t ends; /* a bit for each byte that ends one */
+	uint8_t len;   /* of all bytes; 0: there is no such shape */
+	/* Of the fields, and of what is behind the last one. There are more than a plan has. */
+	uint8_t starts[LOOK_FIELDS_MAX + 1];
 };
 
 /* How the events of a type are looked at. */
@@ -39,71 +49,60 @@ struct look_plan {
 	enum event_column
 		object_column; /* of what is worth one object of so many bytes as its only
 				  weighed field says; COLUMN_SAMPLES: it is not so simple */
+	bool is_of_tlab;       /* it is worth nothing where ObjectAllocationSample is on */
 	bool is_by_state;      /* the weight depends on the state, too, */
 	uint8_t n_weighed;     /* and on these: */
 	struct look_field weighed[LOOK_WEIGHED_MAX];
 	bool has_start;
 	struct look_field start; /* the time */
+	/* Those that were seen last: few types have more than some ten. */
+	struct look_shape shapes[LOOK_SHAPES];
 };
 
 struct moment_look {
 	/* Events for which this is the same refer to the same. One event may say in other bytes
 	   what another says. */
 	struct memo_key key;
-	/* Of the fields, and of what is behind the last one. There are more than a plan has. */
-	uint8_t starts[LOOK_FIELDS_MAX + 1];
+	const struct look_shape *shape; /* of the plan, until another event is looked at */
 };
 
-const struct look_plan *moment_look_plan(const struct moment_reader *r);
+struct look_plan *moment_look_plan(struct moment_reader *r);
+/* The shape of bytes with such ends that was not among those of the plan, but is now; NULL: they
+   are to be read, or are damaged. */
+const struct look_shape *moment_look_shape(struct look_plan *plan, uint64_t ends, size_t len);
 /* What it is worth; false: it is no sample. Where the plan says is_by_state, the state is that of
    moments that look the same. */
 bool moment_look_weigh(struct moment_reader *r, struct chunk *chunk, const struct event *e,
 		       const struct moment_look *look, const struct settings *settings,
 		       const char *state, struct worth *out);
-/* A bit where a field of the event begins, but for the first, and behind the last one; 0: it is to
-   be read, or is damaged. */
-static inline uint64_t look_starts(const struct look_plan *plan, const struct event *e)
+static inline struct look_shape *look_shape_slot(struct look_plan *plan, uint64_t ends)
+{
+	return &plan->shapes[ends * UINT64_C(0x9e3779b97f4a7c15) >> (64 - LOOK_SHAPES_BITS)];
+}
+
+/* Finds where fields begin; false: an event that is to be read, or is damaged. */
+static inline bool moment_look_starts(struct look_plan *plan, const struct event *e,
+				      struct moment_look *look)
 {
 	size_t len = e->fields_len;
-	uint64_t mask;
+	uint64_t ends;
 
 	_Static_assert(LOOK_LEN_MAX < FIELD_ENDS_LEN_MAX, "a bit is left behind the last end");
 	if (!plan->n_fields || len - 1 >= LOOK_LEN_MAX)
-		return 0;
-	mask = field_ends_mask(e->fields, len);
-	return field_ends_have_nine(mask, len) ? 0 : mask << 1;
-}
-
-/* Finds where fields end; false: an event that is to be read, or is damaged. */
-static inline bool moment_look_ends(const struct look_plan *plan, const struct event *e,
-				    struct moment_look *look)
-{
-	uint64_t mask = look_starts(plan, e);
-	unsigned int n = plan->n_fields;
-
-	look->starts[0] = 0;
-	if (!mask)
 		return false;
-	for (unsigned int i = 1; i <= n; i++, mask &= mask - 1) {
-		if (!mask)
-			return false;
-		look->starts[i] = (uint8_t)__builtin_ctzll(mask);
-	}
-	for (uint32_t bytes = plan->bytes; bytes; bytes &= bytes - 1) {
-		unsigned int i = (unsigned int)__builtin_ctz(bytes);
-
-		if (look->starts[i + 1] - look->starts[i] != 1)
-			return false;
-	}
-	return look->starts[n] == e->fields_len; /* and no byte is behind them */
+	ends = field_ends_mask(e->fields, len);
+	look->shape = look_shape_slot(plan, ends);
+	if (look->shape->ends != ends || look->shape->len != len)
+		look->shape = moment_look_shape(plan, ends, len);
+	return look->shape;
 }
 
-/* How it looks, once its ends are found; false: it has too much of it. */
+/* How it looks, once its shape is found; false: it has too much of it. */
 static inline bool moment_look_key(const struct look_plan *plan, const struct event *e,
 				   struct moment_look *look)
 {
-	unsigned int start = look->starts[plan->first_key];
-	unsigned int len = look->starts[plan->last_key + 1] - start;
+	unsigned int start = look->shape->starts[plan->first_key];
+	unsigned int len = look->shape->starts[plan->last_key + 1] - start;
 
 	look->key.words[0] = look->key.words[1] = 0;
 	if (plan->has_keys && len > sizeof(look->key.words))
@@ -117,7 +116,7 @@ static inline bool moment_look_key(const struct look_plan *plan, const struct ev
 static inline int64_t look_number(const struct look_field *f, const struct event *e,
 				  const struct moment_look *look)
 {
-	const uint8_t *bytes = e->fields + look->starts[f->index];
+	const uint8_t *bytes = e->fields + look->shape->starts[f->index];
 
 	return layout_narrowed(f->width, wire_varint_short(&bytes));
 }
@@ -130,10 +129,14 @@ static inline int64_t moment_look_start(const struct look_plan *plan, const stru
 }
 
 /* What moment_look_weigh() says of the plans with an object_column: most that is sampled. */
-static inline void moment_look_object(const struct look_plan *plan, const struct event *e,
-				      const struct moment_look *look, struct worth *out)
+static inline bool moment_look_object(const struct look_plan *plan, const struct event *e,
+				      const struct moment_look *look,
+				      const struct settings *settings, struct worth *out)
 {
+	if (plan->is_of_tlab && settings->has_allocation_sample)
+		return false;
 	*out = worth_of_object(plan->object_column, look_number(&plan->weighed[0], e, look));
+	return true;
 }
 
 #endif

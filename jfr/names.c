@@ -166,7 +166,7 @@ bool names_values(const struct found *f, struct constant_values *v)
 
 	v->all = n <= FEW_VALUES ? v->few : malloc(n * sizeof(*v->all));
 	reader_init(&r, f->constant->bytes, f->constant->len);
-	return v->all && !layout_read(f->layout, &r, v->all);
+	return v->all && !layout_read_whole(f->layout, &r, v->all);
 }
 
 static const char *const fields[N_WHATS][MEMO_LEAVES] = {

@@ -353,14 +353,17 @@ static int take_known(struct samples *s, union known_sample known, struct chunk 
 {
 	const struct look_plan *plan = u->plan;
 	struct open_sample closed, *o = known.is_open ? open_room(s) : &closed;
+	bool is_sample;
 
 	if (!o)
 		return -ENOMEM;
 	if (plan->object_column != COLUMN_SAMPLES)
-		moment_look_object(plan, e, &s->look, &o->worth);
-	else if (!moment_look_weigh(u->reader, chunk, e, &s->look, u->settings,
-				    plan->is_by_state ? s->rows.items[known.row].state : NULL,
-				    &o->worth))
+		is_sample = moment_look_object(plan, e, &s->look, u->settings, &o->worth);
+	else
+		is_sample = moment_look_weigh(
+			u->reader, chunk, e, &s->look, u->settings,
+			plan->is_by_state ? s->rows.items[known.row].state : NULL, &o->worth);
+	if (!is_sample)
 		return 0;
 	s->used |= o->worth.used;
 	s->counts[SAMPLES_TAKEN]++;
@@ -382,7 +385,7 @@ static int recall(void *ctx, struct chunk *chunk, const struct event *e, const s
 	const uint64_t *word;
 
 	s->look.key.of = NULL;
-	if (!moment_look_ends(u->plan, e, &s->look))
+	if (!moment_look_starts(u->plan, e, &s->look))
 		return 1;
 	if (!moment_look_key(u->plan, e, &s->look))
 		return 1;

@@ -44,19 +44,19 @@ bool scope_event_names(const char *type)
 
 /* async-profiler describes its spans always; few programs have any, which then are called
    something. */
-static bool has_strings(const struct chunk *c)
+static bool has_strings(const struct metadata *m, struct constants *c)
 {
-	const struct jfr_type *strings = metadata_by_name(c->metadata, "java.lang.String");
-	struct pool *pool = strings ? constants_pool(names_constants(c->names), strings->id) : NULL;
+	const struct jfr_type *strings = metadata_by_name(m, "java.lang.String");
+	struct pool *pool = strings && c ? constants_pool(c, strings->id) : NULL;
 
 	return pool && pool_size(pool) > (pool_find(pool, 0) != NULL);
 }
 
-bool scope_events_in(const struct chunk *c)
+bool scope_events_in(const struct metadata *m, struct constants *c)
 {
 	for (size_t i = 0; i < N_SCOPE_TYPES; i++)
-		if (metadata_by_name(c->metadata, scope_types[i]) &&
-		    (strcmp(scope_types[i], SPAN_OF_ASYNC_PROFILER) || has_strings(c)))
+		if (metadata_by_name(m, scope_types[i]) &&
+		    (strcmp(scope_types[i], SPAN_OF_ASYNC_PROFILER) || has_strings(m, c)))
 			return true;
 	return false;
 }

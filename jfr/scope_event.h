@@ -7,7 +7,8 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-struct chunk;
+struct constants;
+struct metadata;
 struct moment;
 struct span_ids;
 struct span_names;
@@ -16,8 +17,8 @@ struct span_scope;
 /* Is it a type of scopes? Does it say what spans are called? */
 bool scope_event_is(const char *type);
 bool scope_event_names(const char *type);
-/* May a chunk, whose constants are known, have any scopes? */
-bool scope_events_in(const struct chunk *c);
+/* May a chunk of such metadata and constants have any scopes? NULL: without constants. */
+bool scope_events_in(const struct metadata *m, struct constants *c);
 /* May metadata, which is not understood yet, have any? */
 bool scope_events_in_bytes(const void *bytes, size_t len);
 

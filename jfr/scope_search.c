@@ -5,71 +5,25 @@
 #include <pthread.h>
 #include <stdlib.h>
 
-#include "core/file_read.h"
 #include "core/hurry.h"
-#include "core/reader.h"
-#include "core/scoped.h"
 #include "jfr/chunk_list.h"
 #include "jfr/interpreter.h"
 #include "jfr/late_scopes.h"
 #include "jfr/recording.h"
-#include "jfr/scope_event.h"
-#include "jfr/wire.h"
+#include "jfr/scope_hint.h"
 
-#define MAX_METADATA (16 << 20) /* more is read in the common way */
-#define MIN_CHUNKS 4		/* of a thread, as each has N_BEFORE of others to look at */
-#define N_BEFORE 2		/* chunks whose names count, too */
-
-/* How a chunk's metadata begin. */
-struct metadata_head {
-	uint64_t len, number; /* the same number: nothing has changed since the last chunk */
-};
-
-static int head_at(int fd, uint64_t at, struct metadata_head *head)
-{
-	uint8_t bytes[5 * WIRE_VARINT_MAX];
-	struct reader r;
-	size_t len;
-	int err = file_read(fd, at, bytes, sizeof(bytes), &len);
-
-	if (err)
-		return err;
-	reader_init(&r, bytes, len);
-	head->len = wire_varint(&r, "size");
-	wire_varint(&r, "type");
-	wire_varint(&r, "start");
-	wire_varint(&r, "duration");
-	head->number = wire_varint(&r, "number");
-	return reader_error(&r);
-}
-
-/* Do the types of a chunk have any, where they are not those of the chunk before? Also true when
-   that cannot be told. */
-static bool has_types(int fd, const struct listed_chunk *chunk, struct metadata_head *last)
-{
-	uint64_t at = chunk->at + chunk->header.metadata_at;
-	SCOPED(free) uint8_t *bytes = NULL;
-	struct metadata_head head;
-	size_t len;
-
-	if (head_at(fd, at, &head) || head.len > MAX_METADATA)
-		return true;
-	if (head.len == last->len && head.number == last->number)
-		return false;
-	*last = head;
-	bytes = malloc(head.len + !head.len);
-	return !bytes || file_read(fd, at, bytes, head.len, &len) || len != head.len ||
-	       scope_events_in_bytes(bytes, len);
-}
+#define MIN_CHUNKS 4 /* of a thread, as each has N_BEFORE of others to look at */
+#define N_BEFORE 2   /* chunks whose names count, too */
 
 /* The first chunk that is worth while; the number of all if none is. */
-static size_t first_with_types(int fd, const struct chunk_list *l)
+static size_t first_with_scopes(int fd, const struct chunk_list *l)
 {
-	struct metadata_head last = { 0 };
+	struct scope_hint hint = { 0 };
 	size_t i = 0;
 
-	while (i < l->n && !hurry_is_on() && !has_types(fd, &l->items[i], &last))
+	while (i < l->n && !hurry_is_on() && !scope_hint_has(&hint, fd, &l->items[i]))
 		i++;
+	scope_hint_deinit(&hint);
 	return i;
 }
 
@@ -205,7 +159,7 @@ int scope_search(int fd, size_t file, bool is_only, size_t n_threads, struct lat
 	}
 	/* One chunk has nothing to lend to itself. */
 	if (!is_only || l.n + (size_t)rest > 1)
-		first = first_with_types(fd, &l);
+		first = first_with_scopes(fd, &l);
 	else
 		first = l.n, rest = 0;
 	err = first < l.n || rest ? search_from(fd, file, &l, first, n_threads, found) : 0;

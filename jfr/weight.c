@@ -82,15 +82,15 @@ static void weigh_lost(const struct weight_places *w, struct moment *m, const st
 	m->mark = "[lost]";
 }
 
-static void weigh_wall(const struct weight_places *w, struct moment *m, const struct settings *s)
+void weigh_wall(const struct weight_places *w, const struct jfr_value *fields,
+		const struct chunk *chunk, const struct settings *s, struct worth *out)
 {
-	int64_t n = first_of(place_number(&w->samples, m->fields), 1);
-	int64_t span = place_ns(&w->time_span, m->fields, m->chunk, 0);
+	int64_t n = first_of(place_number(&w->samples, fields), 1);
+	int64_t each = first_of(s->wall_ns, first_of(s->interval_ns, DEFAULT_WALL_NS));
+	int64_t span = place_ns(&w->time_span, fields, chunk, 0);
 
-	worth(m, COLUMN_WALL,
-	      first_of(span, mul_saturated(n, first_of(s->wall_ns, first_of(s->interval_ns,
-									    DEFAULT_WALL_NS)))));
-	m->worth.values[0] = n;
+	*out = (struct worth){ 1u << COLUMN_SAMPLES | 1u << COLUMN_WALL,
+			       { n, first_of(span, mul_saturated(n, each)) } };
 }
 
 /* Objects and bytes. */
@@ -171,7 +171,9 @@ void weigh(const struct weight_places *w, struct moment *m, const struct setting
 		weigh_lost(w, m, s);
 		break;
 	case RULE_WALL:
-		weigh_wall(w, m, s);
+		m->is_sample = true;
+		m->column = COLUMN_WALL;
+		weigh_wall(w, m->fields, m->chunk, s, &m->worth);
 		break;
 	case RULE_DURATION:
 		weigh_duration(w, m, m->row->column);

@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "jfr/wire.h"
 
+#ifdef __SSE2__
+#include <emmintrin.h>
+#endif
 #include <stdbool.h>
 
 #include "core/text.h"
@@ -45,6 +48,97 @@ uint64_t wire_varint_last(struct reader *r, const char *what)
 		return varint_bytewise(r, what);
 	r->pos += len;
 	return wire_pack(word & (ends ^ (ends - 1)));
+}
+
+#ifdef __SSE2__
+#define BLOCK_LEN 16
+#define MAX_BLOCKS 255 /* whose ends are counted in a byte */
+
+static unsigned int last_end(__m128i block)
+{
+	unsigned int ends = ~(unsigned int)_mm_movemask_epi8(block) & 0xffff;
+
+	return 31 - (unsigned int)__builtin_clz(ends);
+}
+
+/*
+ * Moves behind those that end in n blocks, in which no more can end than there are bytes, and
+ * returns how many. 0: one of nine bytes may be among them. Eight of those say that it goes on, so
+ * four of them lie in one word of four.
+ */
+static uint64_t skip_blocks(struct reader *r, size_t n)
+{
+	const __m128i none = _mm_setzero_si128(), more = _mm_set1_epi32((int)0x80808080);
+	const __m128i minus_one = _mm_set1_epi8(-1);
+	__m128i block = none, ends = none, longs = none, sums;
+
+	for (size_t i = 0; i < n; i++) {
+		const uint8_t *at = r->pos + i * BLOCK_LEN;
+
+		block = _mm_loadu_si128((const __m128i *)(const void *)at);
+		ends = _mm_sub_epi8(ends, _mm_cmpgt_epi8(block, minus_one));
+		longs = _mm_or_si128(longs, _mm_cmpeq_epi32(_mm_and_si128(block, more), more));
+	}
+	if (_mm_movemask_epi8(longs))
+		return 0;
+	r->pos += (n - 1) * BLOCK_LEN + last_end(block) + 1;
+	sums = _mm_sad_epu8(ends, none);
+	return (uint64_t)_mm_cvtsi128_si64(sums) +
+	       (uint64_t)_mm_cvtsi128_si64(_mm_unpackhi_epi64(sums, none));
+}
+
+/* Moves behind fewer than a block can have, if the next one has as many. */
+static uint64_t skip_few(struct reader *r, uint64_t n)
+{
+	__m128i block = _mm_loadu_si128((const __m128i *)(const void *)r->pos);
+	unsigned int ends = ~(unsigned int)_mm_movemask_epi8(block) & 0xffff;
+	uint64_t len;
+
+	for (uint64_t i = 1; i < n; i++)
+		ends &= ends - 1;
+	len = ends ? (uint64_t)__builtin_ctz(ends) + 1 : BLOCK_LEN;
+	if (!ends || len >= WIRE_VARINT_MAX + n) /* one of nine bytes may be among them */
+		return 0;
+	r->pos += len;
+	return n;
+}
+
+static uint64_t skip_in_blocks(struct reader *r, uint64_t n)
+{
+	uint64_t left = n, skipped = 1;
+
+	while (skipped && left && r->end - r->pos >= BLOCK_LEN) {
+		uint64_t bytes = (uint64_t)(r->end - r->pos);
+		uint64_t n_blocks = (left < bytes ? left : bytes) / BLOCK_LEN;
+
+		if (n_blocks)
+			skipped = skip_blocks(r, n_blocks < MAX_BLOCKS ? n_blocks : MAX_BLOCKS);
+		else
+			skipped = skip_few(r, left);
+		left -= skipped;
+	}
+	return n - left;
+}
+#else
+static uint64_t skip_in_blocks(struct reader *r, uint64_t n)
+{
+	(void)r, (void)n;
+	return 0;
+}
+#endif
+
+/* As many at a time as end in a word that begins with one. */
+void wire_skip_varints(struct reader *r, uint64_t n, const char *what)
+{
+	n -= skip_in_blocks(r, n);
+	while (n >= sizeof(uint64_t) && r->end - r->pos >= WIRE_VARINT_MAX) {
+		uint64_t ends = ~wire_load(r->pos) & WIRE_MORE;
+
+		n -= ends ? (ends >> 7) * ONES >> 56 : 1;
+		r->pos += ends ? sizeof(ends) - (size_t)__builtin_clzll(ends) / 8 : WIRE_VARINT_MAX;
+	}
+	for (; n && !r->err; n--)
+		wire_skip_varint(r, what);
 }
 
 /* Nearly all text is ASCII, which all encodings write as one byte each: how much of it there is

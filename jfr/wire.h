@@ -89,18 +89,8 @@ static inline void wire_skip_varint(struct reader *r, const char *what)
 	wire_varint(r, what);
 }
 
-/* Moves behind n of them: as many at a time as end in a word that begins with one. */
-static inline void wire_skip_varints(struct reader *r, uint64_t n, const char *what)
-{
-	while (n >= sizeof(uint64_t) && r->end - r->pos >= WIRE_VARINT_MAX) {
-		uint64_t ends = ~wire_load(r->pos) & WIRE_MORE;
-
-		n -= ends ? (ends >> 7) * UINT64_C(0x0101010101010101) >> 56 : 1;
-		r->pos += ends ? sizeof(ends) - (size_t)__builtin_clzll(ends) / 8 : WIRE_VARINT_MAX;
-	}
-	for (; n && !r->err; n--)
-		wire_skip_varint(r, what);
-}
+/* Moves behind n of them. */
+void wire_skip_varints(struct reader *r, uint64_t n, const char *what);
 
 /* How a string is written; its first byte. */
 enum wire_encoding {

@@ -288,6 +288,38 @@ static void counts_beyond_the_bytes_are_refused(void **state)
 	reader_init(&r, bytes, sizeof(bytes) - 1);
 	assert_int_equal(layout_read(l, &r, &v), -EBADMSG);
 	assert_string_equal(r.what, "list");
+	reader_init(&r, bytes, sizeof(bytes) - 1);
+	assert_int_equal(layout_read_whole(l, &r, &v), -EBADMSG);
+	assert_string_equal(r.what, "list");
+	layout_free(l);
+	metadata_unref(m);
+}
+
+/* And what a value has at its end is as good as read, however many bytes it takes. */
+static void array_at_the_end_has_what_is_left(void **state)
+{
+	static const char bytes[] = "\5\3\1\2\x83\0";
+	struct jfr_types t = types_of_test();
+	struct jfr_value all[2], whole[2];
+	struct metadata *m;
+	struct layout *l;
+	struct reader r;
+	int err;
+
+	(void)state;
+	add_field(&t, "n", T_LONG, 0);
+	add_field(&t, "list", T_LONG, FIELD_ARRAY);
+	m = metadata_of(&t);
+	l = layout_of(m, &err);
+	reader_init(&r, bytes, sizeof(bytes) - 1);
+	assert_int_equal(layout_read(l, &r, all), 0);
+	reader_init(&r, bytes, sizeof(bytes) - 1);
+	assert_int_equal(layout_read_whole(l, &r, whole), 0);
+	assert_true(reader_at_end(&r));
+	assert_int_equal(whole[0].n, 5);
+	assert_int_equal(whole[1].n, 3);
+	assert_ptr_equal(whole[1].string.bytes, all[1].string.bytes);
+	assert_int_equal(whole[1].string.len, all[1].string.len);
 	layout_free(l);
 	metadata_unref(m);
 }
@@ -302,6 +334,7 @@ int main(void)
 		cmocka_unit_test(type_in_itself_is_refused_unless_it_is_referred_to),
 		cmocka_unit_test(elements_without_bytes_are_refused),
 		cmocka_unit_test(counts_beyond_the_bytes_are_refused),
+		cmocka_unit_test(array_at_the_end_has_what_is_left),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
