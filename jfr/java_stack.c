@@ -19,7 +19,7 @@ static const struct java_frame **room_for_frames(struct arena *arena, const stru
 {
 	if (n <= s->n)
 		return (const struct java_frame **)s->frames;
-	return arena_calloc(arena, n, sizeof(*s->frames));
+	return arena_alloc(arena, n * sizeof(*s->frames));
 }
 
 static int fill_stack(struct chunk *c, struct found *f, struct java_stack *s)

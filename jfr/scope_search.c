@@ -15,11 +15,10 @@
 #define MIN_CHUNKS 4 /* of a thread, as each has N_BEFORE of others to look at */
 #define N_BEFORE 2   /* chunks whose names count, too */
 
-/* The first chunk that is worth while; the number of all if none is. */
-static size_t first_with_scopes(int fd, const struct chunk_list *l)
+/* The first chunk, from one on, that is worth while; the number of all if none is. */
+static size_t first_with_scopes(int fd, const struct chunk_list *l, size_t i)
 {
 	struct scope_hint hint = { 0 };
-	size_t i = 0;
 
 	while (i < l->n && !hurry_is_on() && !scope_hint_has(&hint, fd, &l->items[i]))
 		i++;
@@ -157,11 +156,11 @@ int scope_search(int fd, size_t file, bool is_only, size_t n_threads, struct lat
 		chunk_list_deinit(&l);
 		return err;
 	}
-	/* One chunk has nothing to lend to itself. */
-	if (!is_only || l.n + (size_t)rest > 1)
-		first = first_with_scopes(fd, &l);
-	else
+	/* The first of all chunks has none before it that it could lend something to. */
+	if (is_only && l.n + (size_t)rest <= 1)
 		first = l.n, rest = 0;
+	else
+		first = first_with_scopes(fd, &l, is_only && l.n);
 	err = first < l.n || rest ? search_from(fd, file, &l, first, n_threads, found) : 0;
 	chunk_list_deinit(&l);
 	if (is_only)

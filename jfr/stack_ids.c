@@ -4,11 +4,13 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "core/array.h"
 #include "core/profile.h"
 #include "jfr/names.h"
 
 void stack_ids_deinit(struct stack_ids *s)
 {
+	free(s->functions);
 	free(s->locations);
 }
 
@@ -33,32 +35,48 @@ static uint32_t library_of(struct stack_ids *s, const struct java_class *class)
 	return string;
 }
 
-/* Of C a function goes by its own name, and async-profiler has its library for a class. */
-static uint32_t make_native_function(struct stack_ids *s, const struct java_method *m)
+/* Of so many strings; NULL: no memory. */
+static struct made_function *made_of(struct stack_ids *s, uint32_t system_name)
 {
-	struct function f = { .name = profile_string(s->p, m->name),
-			      .filename = library_of(s, m->class) };
-
-	f.system_name = f.name;
-	return profile_function(s->p, &f);
+	if (ARRAY_RESERVE(s->functions, s->functions_cap, system_name))
+		return NULL;
+	while (s->n_functions <= system_name)
+		s->functions[s->n_functions++] = (struct made_function){ 0 };
+	return &s->functions[system_name];
 }
 
-/* "Class.method", and the same with a descriptor behind it. */
+/* name_len: of the name in s->text; 0: it is the system name. */
+static uint32_t find_function(struct stack_ids *s, uint32_t system_name, uint32_t filename,
+			      size_t name_len)
+{
+	struct made_function *made = made_of(s, system_name);
+	uint64_t of = (uint64_t)filename << 32 | name_len;
+	struct function f = { .system_name = system_name, .filename = filename };
+
+	if (made && made->function && made->of == of)
+		return made->function;
+	f.name = name_len ? profile_string_n(s->p, s->text, name_len) : system_name;
+	f.start_line = 0;
+	if (!made)
+		return profile_function(s->p, &f);
+	*made = (struct made_function){ profile_function(s->p, &f), of };
+	return made->function;
+}
+
+/* Of C a function goes by its own name, and async-profiler has its library for a class. The others:
+   "Class.method", and the same with a descriptor behind it. */
 static uint32_t make_function(struct stack_ids *s, const struct java_method *m)
 {
-	struct function f = { 0 };
-	size_t n;
+	size_t name_len = 0, n;
 
 	if (!m->is_of_java)
-		return make_native_function(s, m);
-	n = put(s, 0, m->class->name);
-	if (n)
-		n = put(s, n, ".");
-	n = put(s, n, m->name);
-	f.name = profile_string_n(s->p, s->text, n);
-	n = put(s, n, m->descriptor);
-	f.system_name = profile_string_n(s->p, s->text, n);
-	return profile_function(s->p, &f);
+		return find_function(s, profile_string(s->p, m->name), library_of(s, m->class), 0);
+	name_len = put(s, 0, m->class->name);
+	if (name_len)
+		name_len = put(s, name_len, ".");
+	name_len = put(s, name_len, m->name);
+	n = put(s, name_len, m->descriptor);
+	return find_function(s, profile_string_n(s->p, s->text, n), 0, name_len);
 }
 
 static enum frame_kind kind_of(enum java_frame_type type)

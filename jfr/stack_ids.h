@@ -19,10 +19,18 @@ struct cached_location {
 	uint16_t kind;
 };
 
+/* Methods come again in each chunk. */
+struct made_function {
+	uint32_t function; /* 0: none yet */
+	uint64_t of;	   /* what else it was made of */
+};
+
 struct stack_ids { /* all zero at first, but for: */
 	struct profile *p;
 	bool keeps_hidden; /* frames that the JVM itself hides */
 	struct cached_location locations_made[N_CACHED_LOCATIONS];
+	struct made_function *functions; /* by the ids of their system names */
+	size_t n_functions, functions_cap;
 	uint32_t *locations; /* room for a stack */
 	size_t locations_cap;
 	char text[STACK_NAME_MAX];
