@@ -319,11 +319,9 @@ static inline bool is_varint(enum op op)
 	return op >= OP_SHORT && op <= OP_LONG;
 }
 
-/* As many of the leaves as are asked for. */
-static inline int read_leaves(const struct layout *l, size_t n, struct reader *r,
-			      struct jfr_value *values)
+int layout_read(const struct layout *l, struct reader *r, struct jfr_value *values)
 {
-	for (size_t i = 0; i < n; i++) {
+	for (size_t i = 0; i < l->n; i++) {
 		const struct step *step = &l->steps[i];
 		const char *path = l->leaves[i].path;
 
@@ -335,29 +333,13 @@ static inline int read_leaves(const struct layout *l, size_t n, struct reader *r
 	return r->err;
 }
 
-int layout_read(const struct layout *l, struct reader *r, struct jfr_value *values)
-{
-	return read_leaves(l, l->n, r, values);
-}
-
-int layout_read_whole(const struct layout *l, struct reader *r, struct jfr_value *values)
-{
-	const size_t last = l->n - 1;
-
-	if (!l->n || l->steps[last].op != OP_ARRAY)
-		return layout_read(l, r, values);
-	read_leaves(l, last, r, values);
-	values[last].n = (int64_t)read_count(l->steps[last].elements, r, l->leaves[last].path);
-	values[last].string = (struct wire_string){ .bytes = r->pos, .len = reader_left(r) };
-	r->pos = r->end;
-	return r->err;
-}
-
-int layout_read_padded(const struct layout *l, struct reader *r, struct jfr_value *values)
+/* As many of the leaves as are asked for. */
+static inline int read_padded(const struct layout *l, size_t n, struct reader *r,
+			      struct jfr_value *values)
 {
 	const uint8_t *pos = r->pos, *end = r->end;
 
-	for (size_t i = 0; i < l->n; i++) {
+	for (size_t i = 0; i < n; i++) {
 		const struct step *step = &l->steps[i];
 
 		if (is_varint(step->op) && pos < end) {
@@ -375,6 +357,24 @@ int layout_read_padded(const struct layout *l, struct reader *r, struct jfr_valu
 		end = r->end;
 	}
 	r->pos = pos;
+	return r->err;
+}
+
+int layout_read_padded(const struct layout *l, struct reader *r, struct jfr_value *values)
+{
+	return read_padded(l, l->n, r, values);
+}
+
+int layout_read_whole(const struct layout *l, struct reader *r, struct jfr_value *values)
+{
+	const size_t last = l->n - 1;
+
+	if (!l->n || l->steps[last].op != OP_ARRAY)
+		return read_padded(l, l->n, r, values);
+	read_padded(l, last, r, values);
+	values[last].n = (int64_t)read_count(l->steps[last].elements, r, l->leaves[last].path);
+	values[last].string = (struct wire_string){ .bytes = r->pos, .len = reader_left(r) };
+	r->pos = r->end;
 	return r->err;
 }
 

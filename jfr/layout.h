@@ -62,10 +62,10 @@ int layout_find(const struct layout *l, const char *path);
 /* Reads all leaves; values has room for layout_n_leaves(). r ends behind the last. 0 or the
    reader's error. */
 int layout_read(const struct layout *l, struct reader *r, struct jfr_value *values);
-/* The same of bytes that are one value and no more: an array at its end has what is left. */
-int layout_read_whole(const struct layout *l, struct reader *r, struct jfr_value *values);
 /* The same where WIRE_PADDING bytes behind what r has can be loaded, whatever they are. */
 int layout_read_padded(const struct layout *l, struct reader *r, struct jfr_value *values);
+/* And of one value and no more: an array at its end has what is left. */
+int layout_read_whole(const struct layout *l, struct reader *r, struct jfr_value *values);
 /* Moves r behind a value of the type. */
 int layout_skip(const struct layout *l, struct reader *r);
 /* Reads all leaves as whole numbers; what is none is 0. */

@@ -44,22 +44,28 @@ static const struct jfr_type *strings_of(struct chunk *c)
 	return c->names->strings;
 }
 
-bool names_pooled_string(struct chunk *c, int64_t key, struct wire_string *out)
+/* Is it a string, and nothing else, that is written where it is? */
+static bool is_string(const struct found *f, struct wire_string *out)
 {
-	const struct jfr_type *strings = strings_of(c);
 	struct wire_string s;
 	struct reader r;
-	struct found f;
 
-	if (!strings || !names_find_in(c->names, strings->id, key, &f) ||
-	    layout_n_leaves(f.layout) != 1 || layout_leaf(f.layout, 0)->kind != VALUE_STRING)
+	if (layout_n_leaves(f->layout) != 1 || layout_leaf(f->layout, 0)->kind != VALUE_STRING)
 		return false;
-	reader_init(&r, f.constant->bytes, f.constant->len);
+	reader_init(&r, f->constant->bytes, f->constant->len);
 	s = wire_string(&r, "string");
 	if (reader_error(&r) || s.encoding == WIRE_POOLED)
 		return false;
 	*out = s;
 	return true;
+}
+
+bool names_pooled_string(struct chunk *c, int64_t key, struct wire_string *out)
+{
+	const struct jfr_type *strings = strings_of(c);
+	struct found f;
+
+	return strings && names_find_in(c->names, strings->id, key, &f) && is_string(&f, out);
 }
 
 const char *names_resolve(struct chunk *c, const struct text_ref *ref)
@@ -99,13 +105,18 @@ static const char *plain_text(struct chunk *c, struct found *f)
 {
 	uint64_t n_missing = c->names->n_missing;
 	const int16_t *at;
-	struct text_ref ref;
+	struct text_ref ref = { .is_constant = false };
 	struct named *row;
 	bool is_done;
 
 	row = names_row(f, WHAT_TEXT, &is_done);
 	if (!row || is_done)
 		return row ? row->text : "";
+	if (is_string(f, &ref.string)) { /* as nearly all are */
+		row->text = names_resolve(c, &ref);
+		names_finish(c, f, row, n_missing);
+		return row->text;
+	}
 	SCOPED(values) struct constant_values v;
 
 	if (!names_values(f, &v))

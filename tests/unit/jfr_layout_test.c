@@ -273,7 +273,7 @@ static void elements_without_bytes_are_refused(void **state)
 
 static void counts_beyond_the_bytes_are_refused(void **state)
 {
-	static const char bytes[] = "\xff\xff\xff\xff\x07..";
+	static const char bytes[7 + WIRE_PADDING] = "\xff\xff\xff\xff\x07..";
 	struct jfr_types t = types_of_test();
 	struct jfr_value v;
 	struct metadata *m;
@@ -285,10 +285,10 @@ static void counts_beyond_the_bytes_are_refused(void **state)
 	add_field(&t, "list", T_LONG, FIELD_ARRAY);
 	m = metadata_of(&t);
 	l = layout_of(m, &err);
-	reader_init(&r, bytes, sizeof(bytes) - 1);
+	reader_init(&r, bytes, 7);
 	assert_int_equal(layout_read(l, &r, &v), -EBADMSG);
 	assert_string_equal(r.what, "list");
-	reader_init(&r, bytes, sizeof(bytes) - 1);
+	reader_init(&r, bytes, 7);
 	assert_int_equal(layout_read_whole(l, &r, &v), -EBADMSG);
 	assert_string_equal(r.what, "list");
 	layout_free(l);
@@ -298,7 +298,7 @@ static void counts_beyond_the_bytes_are_refused(void **state)
 /* And what a value has at its end is as good as read, however many bytes it takes. */
 static void array_at_the_end_has_what_is_left(void **state)
 {
-	static const char bytes[] = "\5\3\1\2\x83\0";
+	static const char bytes[6 + WIRE_PADDING] = "\5\3\1\2\x83\0";
 	struct jfr_types t = types_of_test();
 	struct jfr_value all[2], whole[2];
 	struct metadata *m;
@@ -311,9 +311,9 @@ static void array_at_the_end_has_what_is_left(void **state)
 	add_field(&t, "list", T_LONG, FIELD_ARRAY);
 	m = metadata_of(&t);
 	l = layout_of(m, &err);
-	reader_init(&r, bytes, sizeof(bytes) - 1);
+	reader_init(&r, bytes, 6);
 	assert_int_equal(layout_read(l, &r, all), 0);
-	reader_init(&r, bytes, sizeof(bytes) - 1);
+	reader_init(&r, bytes, 6);
 	assert_int_equal(layout_read_whole(l, &r, whole), 0);
 	assert_true(reader_at_end(&r));
 	assert_int_equal(whole[0].n, 5);
