@@ -213,6 +213,7 @@ static int pool_reserve(struct constants *c, struct pool *p, size_t n)
 {
 	size_t before = pool_memory(p);
 	int err = grow_slots(p, p->n + n);
+
 	if (!err)
 		err = ARRAY_RESERVE(p->constants, p->cap, p->n + n - 1);
 	c->memory += pool_memory(p) - before;

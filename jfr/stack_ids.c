@@ -35,7 +35,7 @@ static uint32_t library_of(struct stack_ids *s, const struct java_class *class)
 	return string;
 }
 
-/* Of so many strings; NULL: no memory. */
+/* NULL: no memory. */
 static struct made_function *made_of(struct stack_ids *s, uint32_t system_name)
 {
 	if (ARRAY_RESERVE(s->functions, s->functions_cap, system_name))
@@ -52,15 +52,15 @@ static uint32_t find_function(struct stack_ids *s, uint32_t system_name, uint32_
 	struct made_function *made = made_of(s, system_name);
 	uint64_t of = (uint64_t)filename << 32 | name_len;
 	struct function f = { .system_name = system_name, .filename = filename };
+	uint32_t function;
 
 	if (made && made->function && made->of == of)
 		return made->function;
 	f.name = name_len ? profile_string_n(s->p, s->text, name_len) : system_name;
-	f.start_line = 0;
-	if (!made)
-		return profile_function(s->p, &f);
-	*made = (struct made_function){ profile_function(s->p, &f), of };
-	return made->function;
+	function = profile_function(s->p, &f);
+	if (made)
+		*made = (struct made_function){ function, of };
+	return function;
 }
 
 /* Of C a function goes by its own name, and async-profiler has its library for a class. The others:
