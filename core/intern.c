@@ -88,7 +88,7 @@ uint64_t hash_bytes(const void *bytes, size_t len)
 		pthread_once(&once, seed_hash);
 		seed = atomic_load_explicit(&hash_seed, memory_order_relaxed);
 	}
-	h = seed ^ len * odd;
+	h = (seed << 32 | seed >> 32) ^ len * odd;
 	for (; left > sizeof(two); p += sizeof(two), left -= sizeof(two)) {
 		memcpy(two, p, sizeof(two));
 		h = mix(two[0] ^ seed, two[1] ^ h);

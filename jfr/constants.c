@@ -12,13 +12,13 @@
 #include "jfr/layout.h"
 #include "jfr/wire.h"
 
-#define FIRST_SLOTS 64	      /* of a pool's hash; a power of two */
-#define SLOTS_OF_LINE 16      /* that are near each other */
-#define MAX_POOLS 1024	      /* types that have constants; JDK 25 has 30 */
-#define N_POOL_SLOTS 2048     /* of the hash of pools; a power of two above MAX_POOLS */
-#define MIN_CONSTANT_LEN 1    /* a key; a type without fields has no value */
-#define LIKELY_CONSTANT_LEN 4 /* that have less need not be what they say */
-#define MAX_MEMORY (1 << 30)  /* of one chunk's; a large service's have some 50 MB */
+#define FIRST_SLOTS 64	     /* of a pool's hash; a power of two */
+#define SLOTS_OF_LINE 16     /* that are near each other */
+#define MAX_POOLS 1024	     /* types that have constants; JDK 25 has 30 */
+#define N_POOL_SLOTS 2048    /* of the hash of pools; a power of two above MAX_POOLS */
+#define MIN_CONSTANT_LEN 1   /* a key; a type without fields has no value */
+#define MAX_RESERVED 65536   /* constants, on the word of whoever counted them */
+#define MAX_MEMORY (1 << 30) /* of one chunk's; a large service's have some 50 MB */
 
 struct pool {
 	uint64_t type_id;
@@ -27,6 +27,7 @@ struct pool {
 	uint32_t *slots;	    /* index + 1; 0: free */
 	size_t n, cap, n_slots;
 	bool is_left_out;
+	bool is_mixed; /* some were written in an older layout */
 	struct pool_memo memo;
 };
 
@@ -100,6 +101,7 @@ int constants_update(struct constants *c, struct metadata *m)
 		if (err)
 			continue;
 		c->pools[i]->layout = layouts[i];
+		c->pools[i]->is_mixed = true;
 		c->pools[i]->memo = (struct pool_memo){ 0 };
 	}
 	if (err)
@@ -153,6 +155,11 @@ size_t pool_size(const struct pool *pool)
 const struct layout *pool_layout(const struct pool *pool)
 {
 	return pool->layout;
+}
+
+bool pool_is_mixed(const struct pool *pool)
+{
+	return pool->is_mixed;
 }
 
 struct pool_memo *pool_memo(struct pool *pool)
@@ -298,8 +305,8 @@ static void add_pool(struct constants *c, struct reader *r)
 	p = pool_make(c, type_id, &err);
 	if (err)
 		reader_fail(r, err, "constants of a type that is not described");
-	else if (!p->is_left_out && n <= reader_left(r) / LIKELY_CONSTANT_LEN)
-		pool_reserve(c, p, n); /* else they grow with each that comes */
+	else if (!p->is_left_out) /* without memory it fails when they come */
+		pool_reserve(c, p, n < MAX_RESERVED ? n : MAX_RESERVED);
 	for (uint64_t i = 0; i < n && !reader_error(r); i++) {
 		int64_t key = (int64_t)wire_varint(r, "constant's key");
 		const uint8_t *start = r->pos;

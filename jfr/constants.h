@@ -7,6 +7,7 @@
 #ifndef JFR_CONSTANTS_H
 #define JFR_CONSTANTS_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -50,6 +51,8 @@ size_t pool_size(const struct pool *pool);
 int64_t pool_key(const struct pool *pool, size_t index);
 /* How its values are read. */
 const struct layout *pool_layout(const struct pool *pool);
+/* May some of them be written in another one, that of older metadata? */
+bool pool_is_mixed(const struct pool *pool);
 
 #define MEMO_LEAVES 8
 

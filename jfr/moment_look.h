@@ -75,6 +75,7 @@ const struct look_shape *moment_look_shape(struct look_plan *plan, uint64_t ends
 bool moment_look_weigh(struct moment_reader *r, struct chunk *chunk, const struct event *e,
 		       const struct moment_look *look, const struct settings *settings,
 		       const char *state, struct worth *out);
+
 static inline struct look_shape *look_shape_slot(struct look_plan *plan, uint64_t ends)
 {
 	return &plan->shapes[ends * UINT64_C(0x9e3779b97f4a7c15) >> (64 - LOOK_SHAPES_BITS)];

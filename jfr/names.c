@@ -166,7 +166,10 @@ bool names_values(const struct found *f, struct constant_values *v)
 
 	v->all = n <= FEW_VALUES ? v->few : malloc(n * sizeof(*v->all));
 	reader_init(&r, f->constant->bytes, f->constant->len);
-	return v->all && !layout_read_whole(f->layout, &r, v->all);
+	if (!v->all)
+		return false;
+	return !(pool_is_mixed(f->pool) ? layout_read_padded(f->layout, &r, v->all)
+					: layout_read_whole(f->layout, &r, v->all));
 }
 
 static const char *const fields[N_WHATS][MEMO_LEAVES] = {

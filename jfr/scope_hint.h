@@ -12,8 +12,8 @@ struct listed_chunk;
 struct metadata;
 
 struct scope_hint { /* all zero at first */
-	/* Of the last chunk that was asked for: how its metadata begin, and what they are if they
-	   describe scopes. */
+	/* Of the last chunk whose metadata made sense: how they begin, of no length if there is
+	   none; and what they are if they describe scopes. */
 	uint64_t metadata_len, metadata_number;
 	struct metadata *metadata;
 	uint8_t *bytes; /* room for what is looked through */

@@ -15,15 +15,25 @@
 #define MIN_CHUNKS 4 /* of a thread, as each has N_BEFORE of others to look at */
 #define N_BEFORE 2   /* chunks whose names count, too */
 
-/* The first chunk, from one on, that is worth while; the number of all if none is. */
-static size_t first_with_scopes(int fd, const struct chunk_list *l, size_t i)
+/* Did all others begin later? Files may have been put together in any order. */
+static bool first_is_oldest(const struct chunk_list *l)
+{
+	for (size_t i = 1; i < l->n; i++)
+		if (l->items[i].header.start_ns <= l->items[0].header.start_ns)
+			return false;
+	return true;
+}
+
+/* Has any of them some that are another's, too? The oldest of all has none before it. */
+static bool is_worth_while(int fd, const struct chunk_list *l, bool is_only)
 {
 	struct scope_hint hint = { 0 };
+	size_t i = is_only && l->n && first_is_oldest(l);
 
 	while (i < l->n && !hurry_is_on() && !scope_hint_has(&hint, fd, &l->items[i]))
 		i++;
 	scope_hint_deinit(&hint);
-	return i;
+	return i < l->n;
 }
 
 /* Some of a file's chunks. */
@@ -33,8 +43,7 @@ struct search {
 	struct seen_chunks seen;
 	struct recording *recording;
 	struct late_scopes found;
-	uint64_t first, before; /* the first chunk's end; those before its own, from here on */
-	uint64_t from, to;	/* where its own begin and end */
+	uint64_t before, from, to; /* where those before its own begin; its own, and their end */
 	pthread_t thread;
 	bool is_started;
 	int err;
@@ -45,10 +54,7 @@ static void *search(void *ctx)
 	struct recording_report ignored = { 0 };
 	struct search *s = ctx;
 
-	/* What it says of its JVM may stand in a file's first chunk only. */
-	s->err = recording_glance(s->recording, 0, s->first, &ignored);
-	if (!s->err)
-		s->err = recording_glance(s->recording, s->before, s->from, &ignored);
+	s->err = recording_glance(s->recording, s->before, s->from, &ignored);
 	if (!s->err)
 		s->err = recording_read_part(s->recording, s->from, s->to, &ignored);
 	recording_report_deinit(&ignored);
@@ -80,15 +86,11 @@ static uint64_t chunk_at(const struct chunk_list *l, size_t index)
 	return last ? last->at + last->header.size : 0;
 }
 
-/* The chunks of a part from the first one that is worth while on, and whatever is behind them. */
-static void set_range(struct search *s, const struct chunk_list *l, size_t first, size_t part,
-		      size_t n)
+/* The chunks of a part, and of the last one whatever is behind them. */
+static void set_range(struct search *s, const struct chunk_list *l, size_t part, size_t n)
 {
-	size_t from = first + (l->n - first) * part / n;
-	size_t to = first + (l->n - first) * (part + 1) / n;
+	size_t from = l->n * part / n, to = l->n * (part + 1) / n;
 
-	/* Of another part's JVM that one knows. */
-	s->first = from && !part ? chunk_at(l, 1) : 0;
 	s->before = chunk_at(l, from > N_BEFORE ? from - N_BEFORE : 0);
 	s->from = chunk_at(l, from);
 	s->to = part + 1 < n ? chunk_at(l, to) : UINT64_MAX;
@@ -124,17 +126,17 @@ static int take_all(const struct search *parts, size_t n, size_t file, struct la
 	return err;
 }
 
-static int search_from(int fd, size_t file, const struct chunk_list *l, size_t first,
-		       size_t n_threads, struct late_scopes *found)
+static int search_chunks(int fd, size_t file, const struct chunk_list *l, size_t n_threads,
+			 struct late_scopes *found)
 {
-	size_t most = (l->n - first) / MIN_CHUNKS, n = most < n_threads ? most : n_threads;
+	size_t most = l->n / MIN_CHUNKS, n = most < n_threads ? most : n_threads;
 	struct search *parts = calloc(n + !n, sizeof(*parts));
 	int err = parts ? 0 : -ENOMEM;
 
 	n += !n;
 	for (size_t i = 0; parts && i < n; i++) {
 		search_init(&parts[i], fd, file);
-		set_range(&parts[i], l, first, i, n);
+		set_range(&parts[i], l, i, n);
 	}
 	if (parts) {
 		search_all(parts, n);
@@ -149,19 +151,17 @@ static int search_from(int fd, size_t file, const struct chunk_list *l, size_t f
 int scope_search(int fd, size_t file, bool is_only, size_t n_threads, struct late_scopes *found)
 {
 	struct chunk_list l = { 0 };
-	int err = chunk_list_read(fd, &l), rest = err == -EBADMSG;
-	size_t first = 0;
+	int err = chunk_list_read(fd, &l);
+	bool rest = err == -EBADMSG, is_alone;
 
 	if (err && !rest) {
 		chunk_list_deinit(&l);
 		return err;
 	}
-	/* The first of all chunks has none before it that it could lend something to. */
-	if (is_only && l.n + (size_t)rest <= 1)
-		first = l.n, rest = 0;
-	else
-		first = first_with_scopes(fd, &l, is_only && l.n);
-	err = first < l.n || rest ? search_from(fd, file, &l, first, n_threads, found) : 0;
+	err = 0;
+	is_alone = is_only && l.n + rest <= 1; /* it has nothing to lend to itself */
+	if (!is_alone && (rest || is_worth_while(fd, &l, is_only)))
+		err = search_chunks(fd, file, &l, n_threads, found);
 	chunk_list_deinit(&l);
 	if (is_only)
 		late_scopes_sort(found);

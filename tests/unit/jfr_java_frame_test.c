@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <cmocka.h>
 
+#include "jfr/constants.h"
 #include "jfr/jvms.h"
 #include "jfr/metadata.h"
 #include "jfr/names_row.h"
@@ -197,6 +198,54 @@ static void names_that_are_kept_have_no_frames_by_their_bytes(void **state)
 	names_free(jvm.older[0]);
 	metadata_unref(jvm.metadata);
 }
+/* Metadata in which frames have more fields. */
+static struct metadata *with_longer_frames(void)
+{
+	struct jfr_bytes b = { 0 };
+	struct jfr_chunk c = jfr_chunk_begin(&b, 0);
+	struct jfr_types t = { 0 };
+	struct metadata *m;
+	const char *what;
+	uint64_t where;
+	int err;
+
+	types_begin(&t);
+	add_class(&t, T_FRAME, "jdk.types.StackFrame", NULL); /* of two the first one counts */
+	add_field(&t, "method", T_METHOD, FIELD_CONSTANT);
+	add_field(&t, "lineNumber", T_INT, 0);
+	for (unsigned int i = 0; i < 9; i++)
+		add_field(&t, "more", T_INT, 0);
+	world_primitives(&t);
+	world_constants(&t);
+	types_end(&t);
+	put_metadata(&c, &t);
+	m = metadata_parse(b.data + c.metadata_at, b.len - c.metadata_at, &err, &what, &where);
+	assert_non_null(m);
+	types_free(&t);
+	free(b.data);
+	return m;
+}
+
+static int relaid(void *ctx, struct chunk *c, const struct event *e)
+{
+	struct metadata *newer = with_longer_frames();
+	struct java_stack *s;
+
+	(void)e;
+	++*(size_t *)ctx;
+	assert_int_equal(constants_update(names_constants(c->names), newer), 0);
+	metadata_unref(newer);
+	s = names_stack(c, T_STACK, 11);
+	assert_true(s->is_partial);
+	assert_int_equal(s->n, 0);
+	return 0;
+}
+
+static void frames_that_newer_metadata_describe_otherwise_are_left_out(void **state)
+{
+	(void)state;
+	read_with(callers, callers, relaid);
+}
 
 int main(void)
 {
@@ -204,6 +253,7 @@ int main(void)
 		cmocka_unit_test(frames_of_the_same_bytes_are_one),
 		cmocka_unit_test(a_frame_that_lacks_something_is_the_stacks_own),
 		cmocka_unit_test(names_that_are_kept_have_no_frames_by_their_bytes),
+		cmocka_unit_test(frames_that_newer_metadata_describe_otherwise_are_left_out),
 	};
 
 	cmocka_set_message_output(CM_OUTPUT_TAP);

@@ -13,7 +13,7 @@
 #define N(array) (sizeof(array) / sizeof((array)[0]))
 #define N_EVENTS 3000
 
-enum shape { FREE, SAMPLE, CPU_TIME, WALL, IN_TLAB, PARK, ENTER, LOST, SCOPE, LOG };
+enum shape { FREE, SAMPLE, CPU_TIME, WALL, IN_TLAB, PARK, ENTER, LOST, ALLOCATION, SCOPE, LOG };
 
 static const struct event_shape shapes[] = {
 	[FREE] = { 201,
@@ -44,6 +44,10 @@ static const struct event_shape shapes[] = {
 	[LOST] = { 208,
 		   "jdk.CPUTimeSamplesLost",
 		   { START_FIELD, NUMBER_FIELD("lostSamples"), THREAD_FIELD } },
+	[ALLOCATION] = { 211,
+			 "jdk.ObjectAllocationSample",
+			 { START_FIELD, THREAD_FIELD, STACK_FIELD, CLASS_FIELD("objectClass"),
+			   NUMBER_FIELD("weight") } },
 	[SCOPE] = { 209,
 		    "io.opentelemetry.context.Scope",
 		    { START_FIELD, DURATION_FIELD, THREAD_FIELD, TEXT_FIELD("traceId"),
@@ -134,6 +138,9 @@ static void fill(struct meaning *m, unsigned int seed, size_t n_shapes)
 			if (!any(500))
 				meaning_setting(m, shapes[SAMPLE].id, "period",
 						any(2) ? "10 ms" : "20 ms");
+			if (!any(500))
+				meaning_setting(m, shapes[ALLOCATION].id, "enabled",
+						any(2) ? "true" : "false");
 			put_event(m, &shapes[any(SCOPE)]);
 		}
 		if (!chunk)

@@ -131,8 +131,40 @@ static void what_cannot_be_told_is_worth_a_search(void **state)
 	c = begin(&b, 2, &tagged); /* no constants where they should be */
 	c.constants_at = c.metadata_at;
 	jfr_chunk_end(&c);
-	put_chunk(&b, 3, &tagged, keys, 1);
-	assert_string_equal(verdicts(&b, out), "1110");
+	c = begin(&b, 3, &tagged); /* constants that go on behind their chunk */
+	put_checkpoint(&c, true, keys, 1);
+	at = b.len;
+	jfr_chunk_end(&c);
+	memcpy(b.data + c.at + c.constants_at, "\xff\xff\x83\0", 4);
+	put_chunk(&b, 4, &tagged, keys, 1);
+	assert_true(at - c.at - c.constants_at < 0xffff);
+	assert_string_equal(verdicts(&b, out), "11110");
+}
+
+/* Metadata of one length, and one with another number. */
+static void metadata_are_the_same_by_their_number(void **state)
+{
+	static const struct event_shape other = { 203,
+						  "io.opentelemetry.context.Shape",
+						  { START_FIELD, TEXT_FIELD("traceId") } };
+	static const struct event_shape same = { 203,
+						 "io.opentelemetry.context.Scope",
+						 { START_FIELD, TEXT_FIELD("traceId") } };
+	struct jfr_bytes b = { 0 };
+	const uint8_t *number;
+	struct jfr_chunk c;
+	char out[8];
+
+	(void)state;
+	for (int64_t i = 0; i < 2; i++) {
+		c = begin(&b, i, i ? &same : &other);
+		put_checkpoint(&c, true, NULL, 0);
+		jfr_chunk_end(&c);
+		number = b.data + c.at + c.metadata_at + 5; /* behind its size and type */
+		wire_varint_here(&number);		    /* its time, */
+		b.data[number + 1 - b.data] ^= (uint8_t)i;  /* and duration */
+	}
+	assert_string_equal(verdicts(&b, out), "01");
 }
 
 int main(void)
@@ -141,6 +173,7 @@ int main(void)
 		cmocka_unit_test(types_say_whether_there_may_be_any),
 		cmocka_unit_test(spans_of_async_profiler_are_there_when_they_are_called_something),
 		cmocka_unit_test(what_cannot_be_told_is_worth_a_search),
+		cmocka_unit_test(metadata_are_the_same_by_their_number),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -82,7 +82,7 @@ static void name(struct meaning *m, int64_t from, int64_t to, const char *text, 
 	      { .text = TRACE }, { .text = span });
 }
 
-static void read_ahead(struct meaning *m, struct late_scopes *late, size_t n_threads)
+static void look_ahead(struct meaning *m, struct late_scopes *late, size_t n_threads)
 {
 	int fd = memfd_create("recording", MFD_CLOEXEC);
 
@@ -92,6 +92,11 @@ static void read_ahead(struct meaning *m, struct late_scopes *late, size_t n_thr
 	close(fd);
 	m->in.late = late;
 	m->in.groups = 1u << GROUP_CPU;
+}
+
+static void read_ahead(struct meaning *m, struct late_scopes *late, size_t n_threads)
+{
+	look_ahead(m, late, n_threads);
 	meaning_read(m);
 }
 
@@ -267,6 +272,71 @@ static void scopes_are_found_when_the_last_chunk_knows_no_such_type(void **state
 	meaning_deinit(&m);
 }
 
+/* Chunk after chunk, whenever it is of. */
+static void begin_at(struct meaning *m, int64_t number, int64_t pid)
+{
+	if (m->n_chunks)
+		jfr_chunk_end(&m->c);
+	meaning_begin(m, shapes, N(shapes));
+	m->c.start_ticks = WRITER_START_TICKS + TICKS(number * CHUNK_NS);
+	m->c.start_ns = WRITER_START_NS + number * CHUNK_NS;
+	if (pid)
+		EVENT(m, &shapes[INFORMATION], AT(number * CHUNK_NS), { .text = "a JVM" },
+		      { .text = "" }, { .n = pid });
+}
+
+/* The oldest chunk is not looked at, wherever it is. */
+static void chunks_may_be_in_any_order(void **state)
+{
+	for (int64_t is_turned = 0; is_turned < 2; is_turned++) {
+		struct late_scopes late = { 0 };
+		struct meaning m = { 0 };
+
+		(void)state;
+		begin_at(&m, is_turned, 17);
+		scope(&m, is_turned ? 200 : -200, is_turned * CHUNK_NS + 5, 1, OUTER);
+		jfr_chunk_end(&m.c);
+		meaning_begin(&m, &shapes[SAMPLE], 1);
+		m.c.start_ns = WRITER_START_NS + !is_turned * CHUNK_NS;
+		m.c.start_ticks = WRITER_START_TICKS + TICKS(!is_turned * CHUNK_NS);
+		sample(&m, !is_turned * CHUNK_NS + 1000, 1);
+		read_ahead(&m, &late, 1);
+		assert_int_equal(late.n, is_turned);
+		check(&m.items[0], is_turned ? OUTER : "", "");
+		late_scopes_deinit(&late);
+		meaning_deinit(&m);
+	}
+}
+
+/* Whose the recording is stands behind the damage, and nowhere else. */
+static void first_chunk_may_be_damaged(void **state)
+{
+	struct late_scopes late = { 0 };
+	struct meaning m = { 0 };
+	size_t damaged;
+
+	(void)state;
+	begin_at(&m, 0, 0);
+	for (int64_t i = 0; i < 10; i++)
+		sample(&m, 100 + i, 1);
+	damaged = m.b.len;
+	for (int64_t i = 0; i < 10; i++)
+		sample(&m, 200 + i, 1);
+	memset(m.b.data + damaged, 0, 4);
+	EVENT(&m, &shapes[INFORMATION], AT(300), { .text = "a JVM" }, { .text = "" }, { .n = 17 });
+	begin_at(&m, 1, 0);
+	sample(&m, CHUNK_NS + 1000, 1);
+	begin_at(&m, 2, 0);
+	scope(&m, CHUNK_NS + 200, 2 * CHUNK_NS + 200, 1, OUTER);
+	look_ahead(&m, &late, 1);
+	meaning_tell(&m, (struct moment_sink){
+				 .ctx = &m, .wants = meaning_wants, .take = meaning_take });
+	assert_int_equal(m.report.n_damages, 1);
+	check(&m.items[m.n - 1], OUTER, "");
+	late_scopes_deinit(&late);
+	meaning_deinit(&m);
+}
+
 /* One thread under many keys, with many scopes: one chunk's times the other's. A small chunk costs
    little, as there may be many. */
 static void what_is_lent_to_a_chunk_is_bounded(void **state)
@@ -371,6 +441,8 @@ int main(void)
 		cmocka_unit_test(last_of_several_names_counts_whoever_finds_it),
 		cmocka_unit_test(clocks_that_were_set_lend_nothing),
 		cmocka_unit_test(scopes_are_found_when_the_last_chunk_knows_no_such_type),
+		cmocka_unit_test(chunks_may_be_in_any_order),
+		cmocka_unit_test(first_chunk_may_be_damaged),
 		cmocka_unit_test(what_is_lent_to_a_chunk_is_bounded),
 		cmocka_unit_test(one_chunk_is_not_read_ahead),
 		cmocka_unit_test(survives_mutation),
