@@ -9,7 +9,7 @@
 #include "core/text.h"
 #include "jfr/samples.h"
 
-enum role { OTHER, SAMPLED, LOST, COMPLETE, BROKEN };
+enum role { OTHER, SAMPLED, LOST, COMPLETE, BROKEN, UNREAD };
 
 static const struct counter_row {
 	const char *name, *meaning;
@@ -33,7 +33,7 @@ static const struct jfr_row {
 				  : BROKEN },
 	SAMPLE_COUNTS(X)
 #undef X
-		{ BYTES_LOST, "bytes of damaged recordings that could not be read", OTHER },
+		{ BYTES_LOST, "bytes of damaged recordings that could not be read", UNREAD },
 };
 
 static enum role role_of(enum counter c)
@@ -77,6 +77,7 @@ static void add(struct accounting *a, enum role role, uint64_t n)
 	a->lost += role == LOST ? n : 0;
 	a->walks += role == COMPLETE || role == BROKEN ? n : 0;
 	a->complete += role == COMPLETE ? n : 0;
+	a->bytes_lost += role == UNREAD ? n : 0;
 }
 
 struct accounting accounting_of(const struct profile *p)
@@ -125,6 +126,8 @@ void accounting_print(const struct accounting *a, FILE *out)
 	if (a->walks)
 		fprintf(out, "%.1f%% complete · ", accounting_complete_percent(a));
 	fprintf(out, "%" PRIu64 " lost", a->lost);
+	if (a->bytes_lost)
+		fprintf(out, ", and %" PRIu64 " bytes of the recordings", a->bytes_lost);
 }
 
 /* "1 stack deeper than ...", "2 stacks deeper than ..." */

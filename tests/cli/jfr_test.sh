@@ -238,6 +238,10 @@ head -c 300000 "$small" >"$work/cut.jfr"
 run jfr "$work/cut.jfr" -o "$work/cut.json"
 [ $status = 6 ] && says err "are lost" && [ "$(wc -l <"$work/cut.json")" -gt 100 ]
 claim "of a recording that is cut off the rest is written, and the status is 6" $?
+run jfr "$work/cut.jfr" -o "$work/cut.pb.gz"
+run jfr "$work/cut.jfr"
+says out "0 lost, and " && says out " bytes of the recordings" && run report "$work/cut.pb.gz" && says out " bytes of the recordings"
+claim "what is lost of a recording stands where it says what is complete" $?
 cp "$work/cut.jfr" "$work/again.jfr"
 "$weft" jfr "$work/cut.jfr" --no-pager 2>/dev/null | sed -n '/ in total/,/^Stacks/p' >"$work/once"
 run jfr "$work/cut.jfr" "$work/again.jfr" --no-pager
