@@ -172,12 +172,13 @@ static bool are_of_one_jvm(const struct jfr_run *run)
 
 static void print_chunks(const struct jfr_run *run, FILE *out)
 {
-	uint64_t n_chunks = 0, n_duplicates = 0, n_open = 0;
+	uint64_t n_chunks = 0, n_duplicates = 0, n_open = 0, n_unflushed = 0;
 
 	for (size_t i = 0; i < run->n_files; i++) {
 		n_chunks += run->files[i].report.n_chunks;
 		n_duplicates += run->files[i].report.n_duplicates;
 		n_open += run->files[i].report.n_open;
+		n_unflushed += run->files[i].report.n_unflushed;
 	}
 	fprintf(out, " · %" PRIu64 " chunk%s", n_chunks, n_chunks == 1 ? "" : "s");
 	if (n_duplicates)
@@ -188,6 +189,8 @@ static void print_chunks(const struct jfr_run *run, FILE *out)
 	else if (n_open)
 		fprintf(out, ", %" PRIu64 " not finished by %s JVM%s", n_open,
 			n_open == 1 ? "its" : "their", n_open == 1 ? "" : "s");
+	if (n_unflushed)
+		fprintf(out, ", %" PRIu64 " bytes behind the last flush", n_unflushed);
 }
 
 static int print_origin(const struct jfr_run *run, FILE *out)

@@ -211,6 +211,14 @@ if killed=$(tests/jfr/recordings.sh killed17 2>/dev/null); then
 	run jfr "$killed"
 	[ $status = 0 ] && says out "2 chunks, 1 not finished by its JVM" && says out "OpenJDK 64-Bit Server VM 17."
 	claim "of the repository of a JVM that was killed it is said which, and that it did not finish" $?
+	cp -r "$killed" "$work/killed"
+	last=$(find "$work/killed" -name '*.jfr' | sort | tail -n 1)
+	head -c 5000 /dev/zero >>"$last"
+	run jfr --check "$last"
+	behind=$(grep -o '[0-9]* bytes behind the last flush' "$work/out")
+	run jfr "$work/killed"
+	[ "${behind%% *}" -ge 5000 ] && says out "not finished by its JVM, $behind"
+	claim "and how much it had not committed" $?
 	run jfr "$killed" "$small"
 	[ $status = 0 ] && says out "service orders · host orders-" && ! says out "OpenJDK 64-Bit"
 	claim "and of two JVMs not" $?

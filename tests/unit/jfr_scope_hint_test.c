@@ -10,6 +10,8 @@
 #include "jfr/chunk_list.h"
 #include "tests/unit/jfr_meaning.h"
 
+#define N(array) (sizeof(array) / sizeof((array)[0]))
+
 static const struct event_shape sample = { 201, "jdk.ExecutionSample", { SAMPLE_FIELDS } };
 static const struct event_shape tagged = {
 	202,
@@ -80,33 +82,43 @@ static const char *verdicts(struct jfr_bytes *b, char *out)
 	return out;
 }
 
-static void types_say_whether_there_may_be_any(void **state)
-{
-	static const int64_t keys[] = { 7 };
-	struct jfr_bytes b = { 0 };
-	char out[8];
+/* Chunks of such events, with the strings from one of the keys up to another. */
+struct listed {
+	const struct event_shape *shape;
+	size_t from, to;
+};
 
-	(void)state;
-	put_chunk(&b, 0, &sample, keys, 1);
-	put_chunk(&b, 1, &scope, keys, 0);
-	put_chunk(&b, 2, &scope, keys, 0);
-	put_chunk(&b, 3, &sample, keys, 1);
-	assert_string_equal(verdicts(&b, out), "0110");
-}
-
-static void spans_of_async_profiler_are_there_when_they_are_called_something(void **state)
+static void expect(const char *expected, const struct listed *chunks, size_t n)
 {
 	static const int64_t keys[] = { 0, 7 };
 	struct jfr_bytes b = { 0 };
 	char out[8];
 
+	for (size_t i = 0; i < n; i++)
+		put_chunk(&b, (int64_t)i, chunks[i].shape, keys + chunks[i].from,
+			  chunks[i].to - chunks[i].from);
+	assert_string_equal(verdicts(&b, out), expected);
+}
+
+static void types_say_whether_there_may_be_any(void **state)
+{
+	static const struct listed chunks[] = {
+		{ &sample, 1, 2 }, { &scope, 0, 0 }, { &scope, 0, 0 }, { &sample, 1, 2 }
+	};
+
 	(void)state;
-	put_chunk(&b, 0, &tagged, keys, 0);
-	put_chunk(&b, 1, &tagged, keys, 1);
-	put_chunk(&b, 2, &tagged, keys, 2);
-	put_chunk(&b, 3, &tagged, keys + 1, 1);
-	put_chunk(&b, 4, &tagged, keys, 0);
-	assert_string_equal(verdicts(&b, out), "00110");
+	expect("0110", chunks, N(chunks));
+}
+
+static void spans_of_async_profiler_are_there_when_they_are_called_something(void **state)
+{
+	static const struct listed chunks[] = {
+		{ &tagged, 0, 0 }, { &tagged, 0, 1 }, { &tagged, 0, 2 },
+		{ &tagged, 1, 2 }, { &tagged, 0, 0 },
+	};
+
+	(void)state;
+	expect("00110", chunks, N(chunks));
 }
 
 static void what_cannot_be_told_is_worth_a_search(void **state)
