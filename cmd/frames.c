@@ -8,6 +8,7 @@
 #include "core/intern.h"
 #include "core/profile.h"
 #include "exporter/names.h"
+#include "exporter/twins.h"
 
 struct frames {
 	const struct profile *profile;
@@ -28,7 +29,7 @@ static size_t count_ids(const struct profile *p)
 	return n;
 }
 
-static int name_locations(struct frames *f, enum frame_kind only)
+static int name_locations(struct frames *f, const struct twins *twins, enum frame_kind only)
 {
 	const struct profile *p = f->profile;
 	size_t n = 0;
@@ -40,15 +41,28 @@ static int name_locations(struct frames *f, enum frame_kind only)
 		f->first[i] = n;
 		for (size_t j = 0; j < n_frames; j++) {
 			struct frame frame;
+			const char *name;
 
 			location_frame(p, i, j, &frame);
-			f->ids[n] = intern_add(f->names, frame.name, strlen(frame.name));
+			name = twins_name(twins, p, &frame);
+			f->ids[n] = intern_add(f->names, name, strlen(name));
 			if (!f->ids[n++])
 				return -1;
 		}
 	}
 	f->first[profile_n_locations(p) + 1] = n;
 	return 0;
+}
+
+static int name_all(struct frames *f, enum frame_kind only)
+{
+	struct twins twins;
+	int err = twins_find(&twins, f->profile);
+
+	if (!err)
+		err = name_locations(f, &twins, only);
+	twins_deinit(&twins);
+	return err;
 }
 
 static size_t n_names(const struct frames *f, uint32_t location)
@@ -95,7 +109,7 @@ struct frames *frames_new(const struct profile *p, const char *only)
 	f->names = intern_new();
 	f->ids = calloc(count_ids(p) + 1, sizeof(*f->ids));
 	f->first = calloc((size_t)profile_n_locations(p) + 2, sizeof(*f->first));
-	if (!f->names || !f->ids || !f->first || name_locations(f, selection_kind(only)) < 0 ||
+	if (!f->names || !f->ids || !f->first || name_all(f, selection_kind(only)) < 0 ||
 	    name_nothing(f, only) < 0) {
 		frames_free(f);
 		return NULL;

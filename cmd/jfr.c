@@ -367,15 +367,22 @@ static void say_missing(const struct jfr_run *run)
 
 static int end_status(const struct jfr_run *run)
 {
+	const char *output = run->opt->output;
+	char safe[128];
+	bool is_written = has_chunks(run) || !output || !strcmp(output, "-");
+
 	if (!run->n_files)
 		log_error("jfr: no recording there");
+	else if (!is_written)
+		log_error("jfr: nothing to write: %s is not written",
+			  text_safe(output, safe, sizeof(safe)));
 	else if (has_chunks(run))
 		say_missing(run);
 	if (jfr_is_damaged(run) && !run->opt->check)
 		jfr_print_damage(run, stderr);
 	if (jfr_is_damaged(run))
 		return EXIT_DAMAGED;
-	return run->n_files ? EXIT_OK : EXIT_FAILED;
+	return run->n_files && is_written ? EXIT_OK : EXIT_FAILED;
 }
 
 /* What is known of a chunk goes when the third one behind it is read, and as much comes again. */

@@ -46,6 +46,12 @@ static bool is_stopped(void)
 	return interrupt_count() > 0;
 }
 
+/* A folder that comes later would have to be looked for in all that are above it. */
+static const char *hint(int err)
+{
+	return err == ENOENT ? " (create it first: what is written into it later is found)" : "";
+}
+
 /* Before a ledger is made for them. */
 static int check_roots(const struct string_list *paths)
 {
@@ -59,8 +65,8 @@ static int check_roots(const struct string_list *paths)
 
 		if (!err)
 			continue;
-		log_error("cannot watch %s: %s", text_safe(paths->items[i], name, sizeof(name)),
-			  strerror(err));
+		log_error("cannot watch %s: %s%s", text_safe(paths->items[i], name, sizeof(name)),
+			  strerror(err), hint(err));
 		return EXIT_NO_TARGET;
 	}
 	return EXIT_OK;

@@ -14,7 +14,9 @@ int array_reserve(void **array, size_t *cap, size_t n, size_t size);
 void array_sort_in_place(void *array, size_t n, size_t size,
 			 int (*compare)(const void *, const void *, void *), void *ctx);
 
-#define ARRAY_RESERVE(array, cap, n) array_reserve((void **)&(array), &(cap), n, sizeof(*(array)))
+/* Nearly always there is room. */
+#define ARRAY_RESERVE(array, cap, n) \
+	((n) < (cap) ? 0 : array_reserve((void **)&(array), &(cap), n, sizeof(*(array))))
 
 /* How many of the n elements of an array, sorted by a field, have it at or below a value: what
    covers the value can only be the one before that. */

@@ -8,6 +8,7 @@
 #include <sys/random.h>
 
 #define BLOCK_SIZE (64 * 1024)
+#define FIRST_SLOTS 1024 /* a power of two */
 
 struct block {
 	struct block *next;
@@ -177,7 +178,7 @@ static void fill_slots(struct slot *slots, uint32_t n_slots, const struct intern
 
 static int grow(struct intern *in)
 {
-	uint32_t n_slots = in->n_slots ? in->n_slots * 2 : 256;
+	uint32_t n_slots = in->n_slots ? in->n_slots * 2 : FIRST_SLOTS;
 	struct entry *entries;
 	struct slot *slots;
 

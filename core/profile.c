@@ -35,25 +35,6 @@ struct profile {
 	int err;
 };
 
-static const char *const kind_names[N_FRAME_KINDS] = {
-	[FRAME_UNKNOWN] = "unknown", [FRAME_NATIVE] = "native",	 [FRAME_KERNEL] = "kernel",
-	[FRAME_JIT] = "jit",	     [FRAME_PYTHON] = "cpython", [FRAME_GO] = "go",
-	[FRAME_JAVA] = "jvm",	     [FRAME_MARK] = "mark",
-};
-
-const char *frame_kind_name(enum frame_kind kind)
-{
-	return (unsigned int)kind < N_FRAME_KINDS ? kind_names[kind] : kind_names[FRAME_UNKNOWN];
-}
-
-enum frame_kind frame_kind_of_name(const char *name)
-{
-	for (int i = 0; i < N_FRAME_KINDS; i++)
-		if (!strcmp(kind_names[i], name))
-			return (enum frame_kind)i;
-	return FRAME_UNKNOWN;
-}
-
 struct profile *profile_new(void)
 {
 	static atomic_uint_least64_t last_serial;
@@ -271,31 +252,51 @@ uint32_t profile_label_set(struct profile *p, struct label *labels, size_t n)
 
 uint32_t profile_find_label_set(const struct profile *p, struct label *labels, size_t n)
 {
-	if (!n)
-		return 0;
 	sort_labels(labels, n);
 	return intern_find(p->label_sets, labels, n * sizeof(*labels));
 }
 
-uint32_t profile_add(struct profile *p, uint32_t stack, uint32_t labels, uint64_t time_ns,
-		     const int64_t *values)
+static uint32_t add_sample(struct profile *p, uint32_t columns, uint32_t stack, uint32_t labels,
+			   uint64_t time_ns, const int64_t *values)
 {
-	uint32_t id = sample_table_add(&p->samples, p->header.n_sample_types, stack, labels,
-				       time_ns, values);
+	uint32_t id = sample_table_add(&p->samples, columns, stack, labels, time_ns, values);
 
 	if (!id)
 		p->err = -ENOMEM;
 	return id;
 }
 
+uint32_t profile_add(struct profile *p, uint32_t stack, uint32_t labels, uint64_t time_ns,
+		     const int64_t *values)
+{
+	return add_sample(p, (uint32_t)((UINT64_C(1) << p->header.n_sample_types) - 1), stack,
+			  labels, time_ns, values);
+}
+
+uint32_t profile_add_none(struct profile *p, uint32_t stack, uint32_t labels, uint64_t time_ns)
+{
+	return add_sample(p, 0, stack, labels, time_ns, NULL);
+}
+
+void profile_widen(struct profile *p, uint32_t types)
+{
+	if (sample_table_widen(&p->samples, types))
+		p->err = -ENOMEM;
+}
+
 void profile_add_more(struct profile *p, uint32_t sample, const int64_t *values, uint32_t used)
 {
-	struct sample *s = sample_table_at(&p->samples, sample - 1);
+	const struct sample_table *t = &p->samples;
+	struct sample *s;
 
-	for (; used; used &= used - 1) {
+	if (used & ~t->columns)
+		profile_widen(p, used);
+	s = sample_table_at(t, sample - 1);
+	for (used &= t->columns; used; used &= used - 1) {
 		int i = __builtin_ctz(used);
+		int64_t *value = &s->values[t->place[i]];
 
-		s->values[i] = (int64_t)((uint64_t)s->values[i] + (uint64_t)values[i]);
+		*value = (int64_t)((uint64_t)*value + (uint64_t)values[i]);
 	}
 }
 
@@ -308,7 +309,7 @@ void profile_restack(struct profile *p, bool (*stack_of)(void *ctx, struct sampl
 		struct sample *s = sample_table_at(&old, i);
 
 		if (stack_of(ctx, s))
-			profile_add(p, s->stack, s->labels, s->time_ns, s->values);
+			add_sample(p, old.columns, s->stack, s->labels, s->time_ns, s->values);
 	}
 	sample_table_deinit(&old);
 }
@@ -322,7 +323,8 @@ void profile_keep_types(struct profile *p, uint32_t kept)
 		if (kept & (1u << i))
 			h->sample_types[n_kept++] = h->sample_types[i];
 	h->n_sample_types = n_kept;
-	sample_table_keep(&p->samples, kept);
+	if (sample_table_keep(&p->samples, kept))
+		p->err = -ENOMEM;
 }
 
 void profile_count(struct profile *p, const char *name, uint64_t n)

@@ -21,18 +21,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* What wrote a frame. The order is part of no format; names by frame_kind_name(). */
-enum frame_kind {
-	FRAME_UNKNOWN, /* code nobody could explain */
-	FRAME_NATIVE,
-	FRAME_KERNEL,
-	FRAME_JIT, /* named by a perf map or jitdump */
-	FRAME_PYTHON,
-	FRAME_GO,
-	FRAME_JAVA,
-	FRAME_MARK, /* not code: [truncated], [broken: no unwind data], ... */
-	N_FRAME_KINDS
-};
+#include "core/frame_kind.h"
 
 enum location_flags {
 	LOCATION_GUESSED = 1,	   /* the walk had no proof that this frame is right */
@@ -144,6 +133,12 @@ uint32_t profile_find_label_set(const struct profile *p, struct label *labels, s
    From the first one on the number of sample types stays. */
 uint32_t profile_add(struct profile *p, uint32_t stack, uint32_t labels, uint64_t time_ns,
 		     const int64_t *values); /* its number, for profile_add_more() */
+/* The same, without values: those that profile_add_more() brings are all that its samples have room
+   for, if they are all added so, until profile_keep_types(). Only then may they be looked at. */
+uint32_t profile_add_none(struct profile *p, uint32_t stack, uint32_t labels, uint64_t time_ns);
+/* Gives the samples of such a profile room for more types. Two that have room for the same can be
+   merged. */
+void profile_widen(struct profile *p, uint32_t types);
 /* Adds to a sample that is there those values whose bit (1 << index) is in used. */
 void profile_add_more(struct profile *p, uint32_t sample, const int64_t *values, uint32_t used);
 /* Gives each sample the stack that stack_of() sets in it; false leaves it out. Samples that are the
@@ -180,9 +175,5 @@ const struct label *profile_get_labels(const struct profile *p, uint32_t id, siz
 const struct sample *profile_get_sample(const struct profile *p, uint32_t index);    /* from 0 */
 const char *profile_get_count(const struct profile *p, uint32_t index, uint64_t *n); /* from 0 */
 const char *profile_get_comment(const struct profile *p, uint32_t index);	     /* from 0 */
-
-const char *
-frame_kind_name(enum frame_kind kind); /* "native", "kernel", ... as OTLP's profile.frame.type */
-enum frame_kind frame_kind_of_name(const char *name); /* FRAME_UNKNOWN for others */
 
 #endif

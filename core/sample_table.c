@@ -37,19 +37,31 @@ struct sample *sample_table_at(const struct sample_table *t, size_t index)
 	return (struct sample *)(block + index % BLOCK_ROWS * row_words(t->n_values));
 }
 
+static size_t block_len(const struct sample_table *t)
+{
+	return BLOCK_ROWS * row_words(t->n_values) * sizeof(**t->blocks);
+}
+
 static int add_block(struct sample_table *t)
 {
-	size_t len = BLOCK_ROWS * row_words(t->n_values) * sizeof(**t->blocks);
 	int err = ARRAY_RESERVE(t->blocks, t->blocks_cap, t->n_blocks);
 
 	if (err)
 		return err;
-	t->blocks[t->n_blocks] = malloc(len);
+	t->blocks[t->n_blocks] = malloc(block_len(t));
 	if (!t->blocks[t->n_blocks])
 		return -ENOMEM;
 	t->n_blocks++;
-	t->memory += len;
+	t->memory += block_len(t);
 	return 0;
+}
+
+static void set_columns(struct sample_table *t, uint32_t columns)
+{
+	t->columns = columns;
+	t->n_values = 0;
+	for (uint32_t left = columns; left; left &= left - 1)
+		t->place[__builtin_ctz(left)] = (uint8_t)t->n_values++;
 }
 
 static int make_row(struct sample_table *t, uint32_t stack, uint32_t labels, uint64_t time_ns)
@@ -66,7 +78,7 @@ static int make_row(struct sample_table *t, uint32_t stack, uint32_t labels, uin
 	return 0;
 }
 
-uint32_t sample_table_add(struct sample_table *t, size_t n_values, uint32_t stack, uint32_t labels,
+uint32_t sample_table_add(struct sample_table *t, uint32_t columns, uint32_t stack, uint32_t labels,
 			  uint64_t time_ns, const int64_t *values)
 {
 	uint32_t key[2] = { stack, labels }, id;
@@ -74,8 +86,8 @@ uint32_t sample_table_add(struct sample_table *t, size_t n_values, uint32_t stac
 
 	if (!t->keys)
 		t->keys = intern_new();
-	if (!t->n)
-		t->n_values = n_values;
+	if (!t->n && !t->columns)
+		set_columns(t, columns);
 	id = t->keys ? intern_add(t->keys, key, sizeof(key)) : 0;
 	if (!id || id > t->n + 1 || (id > t->n && make_row(t, stack, labels, time_ns)))
 		return 0; /* also when there was none for an earlier row */
@@ -85,23 +97,54 @@ uint32_t sample_table_add(struct sample_table *t, size_t n_values, uint32_t stac
 	return id;
 }
 
-/* Rows only become shorter, so each is read before it is written over. */
-void sample_table_keep(struct sample_table *t, uint32_t kept)
+/* A table of the same rows with other columns; those of `shared` keep their values. */
+static int copy_rows(struct sample_table *to, const struct sample_table *from, uint32_t shared)
 {
-	size_t words = row_words(t->n_values), all_kept = row_words(0), n_kept = 0;
-	uint8_t values[MAX_VALUES];
+	while (to->n < from->n) {
+		const struct sample *old = sample_table_at(from, to->n);
+		struct sample *new;
 
-	for (size_t v = 0; v < t->n_values; v++)
-		if (kept & (1u << v))
-			values[n_kept++] = (uint8_t)v;
-	for (size_t i = 0; i < t->n; i++) {
-		uint64_t *block = t->blocks[i / BLOCK_ROWS];
-		const uint64_t *from = block + i % BLOCK_ROWS * words;
-		uint64_t *to = block + i % BLOCK_ROWS * (all_kept + n_kept);
+		if (make_row(to, old->stack, old->labels, old->time_ns))
+			return -ENOMEM;
+		new = sample_table_at(to, to->n - 1);
+		for (uint32_t left = shared; left; left &= left - 1) {
+			int column = __builtin_ctz(left);
 
-		memmove(to, from, all_kept * sizeof(*to));
-		for (size_t k = 0; k < n_kept; k++)
-			to[all_kept + k] = from[all_kept + values[k]];
+			new->values[to->place[column]] = old->values[from->place[column]];
+		}
 	}
-	t->n_values = n_kept;
+	return 0;
+}
+
+static int change_columns(struct sample_table *t, uint32_t columns)
+{
+	struct sample_table changed = { 0 };
+	int err;
+
+	set_columns(&changed, columns);
+	err = copy_rows(&changed, t, t->columns & columns);
+	if (!err) {
+		changed.keys = t->keys;
+		t->keys = NULL;
+	}
+	sample_table_deinit(err ? &changed : t);
+	if (!err)
+		*t = changed;
+	return err;
+}
+
+int sample_table_widen(struct sample_table *t, uint32_t columns)
+{
+	return columns & ~t->columns ? change_columns(t, t->columns | columns) : 0;
+}
+
+int sample_table_keep(struct sample_table *t, uint32_t kept)
+{
+	int err = t->columns == kept ? 0 : change_columns(t, kept);
+
+	if (err)
+		sample_table_deinit(t);
+	else
+		set_columns(t, (uint32_t)((UINT64_C(1) << t->n_values) - 1));
+	return err;
 }

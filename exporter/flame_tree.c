@@ -11,6 +11,7 @@
 #include "core/intern.h"
 #include "core/scoped.h"
 #include "exporter/names.h"
+#include "exporter/twins.h"
 
 struct path { /* what makes a node another node */
 	uint32_t parent, frame;
@@ -33,6 +34,7 @@ struct flame_tree {
 	struct flame_frame *known_frames; /* by frame number */
 	uint32_t *leaves;		  /* node of each sample; 0: it was left out */
 	size_t cap_nodes, cap_frames;
+	struct twins twins;
 	uint32_t n_values, n_negative;
 	uint32_t max_nodes; /* but for what is left out */
 	bool failed;
@@ -54,6 +56,7 @@ void flame_tree_free(struct flame_tree *t)
 	free(t->known_frames);
 	free(t->leaves);
 	free(t->links);
+	twins_deinit(&t->twins);
 	free(t);
 }
 
@@ -142,11 +145,12 @@ static void note_sample(struct flame_node *node, const struct location *l, uint3
 }
 
 static uint32_t add_frame(struct flame_tree *t, const struct profile *p, uint32_t parent,
-			  const struct frame *f, const int64_t *values)
+			  struct frame *f, const int64_t *values)
 {
 	uint32_t known = intern_count(t->paths), node;
+	const char *name = twins_name(&t->twins, p, f);
 	struct flame_frame frame = {
-		.name = add_string(t, f->name, strlen(f->name)),
+		.name = add_string(t, name, strlen(name)),
 		.module = copy_string(t, p, f->mapping->filename),
 		.file = copy_string(t, p, f->function->filename),
 		.start_line = f->function->start_line,
@@ -345,7 +349,8 @@ static struct flame_tree *tree_alloc(const struct profile *p, uint32_t max_nodes
 	t->paths = intern_new();
 	t->n_values = profile_get_header(p)->n_sample_types;
 	t->leaves = calloc((size_t)profile_n_samples(p) + 1, sizeof(*t->leaves));
-	if (!t->leaves || !t->strings || !t->frames || !t->paths || !make_node(t, 0, 0, 0)) {
+	if (!t->leaves || !t->strings || !t->frames || !t->paths || !make_node(t, 0, 0, 0) ||
+	    twins_find(&t->twins, p)) {
 		flame_tree_free(t);
 		return NULL;
 	}

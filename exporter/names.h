@@ -23,7 +23,7 @@ struct frame {
 	   else "[unknown]". Bytes of a target: to be made safe. Lives as long as the profile and
 	   this struct; never NULL or "". */
 	const char *name;
-	char made[128];
+	char made[256];
 };
 
 /* How many frames a location shows; at least 1. */

@@ -16,8 +16,7 @@
 #define MAX_MARKS (1 << 22)	/* 32 MB; a JVM writes three a second */
 #define MAX_DAMAGES 1000	/* that are told apart; what comes then is added to the last */
 #define MAX_REST_LEN (16 << 20) /* of a checkpoint whose end is not known */
-#define HEAD_MAX (2 * WIRE_VARINT_MAX)
-#define FIRST_LEN 2048 /* of an event that is read alone: most checkpoints */
+#define FIRST_LEN 512		/* of an event that is read alone: most checkpoints */
 
 struct chunk *chunk_new(struct window *w, uint64_t at, const struct chunk_header *h)
 {
@@ -94,11 +93,11 @@ int chunk_head(struct chunk *c, uint64_t at, uint64_t to, uint64_t *size, uint64
 	const uint8_t *bytes;
 	struct reader r;
 	size_t len;
-	int err = window_read(c->window, c->at + at, HEAD_MAX, &bytes, &len);
+	int err = window_read(c->window, c->at + at, WIRE_HEAD_MAX, &bytes, &len);
 
 	if (err)
 		return err;
-	reader_init(&r, bytes, len < HEAD_MAX ? len : HEAD_MAX);
+	reader_init(&r, bytes, len < WIRE_HEAD_MAX ? len : WIRE_HEAD_MAX);
 	*size = wire_varint(&r, "event size");
 	*type = wire_varint(&r, "event type");
 	if (reader_error(&r) || at >= to || *size > to - at || *size <= reader_offset(&r))

@@ -19,8 +19,6 @@
 
 struct window;
 
-enum { TYPE_METADATA = 0, TYPE_CONSTANTS = 1, N_OWN_TYPES }; /* ids of a chunk's own events */
-
 #define MAX_RESTS 16
 
 /* Bytes of the file that are lost, and why. */

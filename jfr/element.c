@@ -9,7 +9,8 @@
 #include "jfr/text_room.h"
 #include "jfr/wire.h"
 
-#define MIN_ELEMENT_LEN 3 /* name, number of attributes, number of children */
+#define MIN_ELEMENT_LEN 3  /* name, number of attributes, number of children */
+#define MAX_SAFE_DIGITS 19 /* of a number of 64 bits */
 
 static enum element_word word_of(const char *text, size_t len)
 {
@@ -73,15 +74,17 @@ void element_strings_read(struct element_reader *in, struct arena *arena)
 	free(room.text);
 }
 
-static const struct element_string *string_at(struct element_reader *in, const char *what)
+static inline const struct element_string *string_at(struct element_reader *in, const char *what)
 {
 	static const struct element_string none = { .text = "" };
-	bool is_whole = reader_left(&in->r) >= WIRE_VARINT_MAX;
+	bool is_whole = reader_left(&in->r) >= WIRE_VARINT_MAX; /* and so without an error */
 	uint64_t index = is_whole ? wire_varint_short(&in->r.pos) : wire_varint(&in->r, what);
 
-	if (!reader_error(&in->r) && index >= in->n_strings)
+	if (index < in->n_strings && (is_whole || !reader_error(&in->r)))
+		return &in->strings[index];
+	if (!reader_error(&in->r))
 		reader_fail(&in->r, -EBADMSG, what);
-	return reader_error(&in->r) ? &none : &in->strings[index];
+	return &none;
 }
 
 void element_read(struct element_reader *in, struct element *e)
@@ -131,12 +134,16 @@ uint64_t element_id(struct element_reader *in, const struct element *e, enum ele
 {
 	static const char what[] = "type id that is no number";
 	const char *text = element_text(e, key);
-	bool is_number = *text;
+	const char *end = text;
+	bool is_number;
 	uint64_t n = 0;
 
-	for (; *text && is_number; text++)
-		is_number = *text >= '0' && *text <= '9' && !__builtin_mul_overflow(n, 10, &n) &&
-			    !__builtin_add_overflow(n, (uint64_t)(*text - '0'), &n);
+	for (; *end >= '0' && *end <= '9' && end - text < MAX_SAFE_DIGITS; end++)
+		n = n * 10 + (uint64_t)(*end - '0');
+	is_number = end != text;
+	for (; *end && is_number; end++)
+		is_number = *end >= '0' && *end <= '9' && !__builtin_mul_overflow(n, 10, &n) &&
+			    !__builtin_add_overflow(n, (uint64_t)(*end - '0'), &n);
 	if (!is_number)
 		reader_fail(&in->r, -EBADMSG, what);
 	return is_number ? n : 0;

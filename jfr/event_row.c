@@ -6,6 +6,7 @@
 #include <string.h>
 
 #define MAX_WORD 128 /* of a list of events */
+#define DIFFERENT 4  /* the place in a name where most differ: behind "jdk." */
 
 static const struct event_row rows[] = {
 	/* CPU time. NativeMethodSample is none: nearly all its threads wait. */
@@ -121,12 +122,14 @@ static const struct {
 const struct event_row *event_row_find(const char *name)
 {
 	static const char old[] = "com.oracle.jdk."; /* in JDK 9 and 10 */
+	bool is_long;
 	size_t i;
 
 	if (!strncmp(name, old, sizeof(old) - 1))
 		name += sizeof(old) - 1 - strlen("jdk.");
-	for (i = 0; i < sizeof(rows) / sizeof(rows[0]); i++)
-		if (!strcmp(rows[i].name, name))
+	is_long = strlen(name) > DIFFERENT;
+	for (i = 0; is_long && i < sizeof(rows) / sizeof(rows[0]); i++)
+		if (rows[i].name[DIFFERENT] == name[DIFFERENT] && !strcmp(rows[i].name, name))
 			return &rows[i];
 	for (i = 0; strncmp(name, families[i].start, strlen(families[i].start)); i++)
 		;

@@ -34,13 +34,18 @@ struct event_visitor {
 	int (*event)(void *ctx, struct chunk *chunk, const struct event *e);
 };
 
+/* No two of what is counted lie side by side: they would become one vector, which is slower. */
 struct event_type {
 	const struct jfr_type *type;
 	uint64_t count; /* since event_types_reset(), as bytes */
-	void *binding;	/* between the two, which are not to become one vector: that is slower */
+	void *binding;
 	uint64_t bytes;
 	struct layout *layout; /* made when event_type_layout() asks */
-	bool is_undescribed;   /* it cannot be made */
+	/* What was counted elsewhere meanwhile: event_types_add_up() */
+	uint64_t ahead_count;
+	int8_t head_len;     /* of its events of less than 128 bytes: their size, 1, and its id */
+	bool is_undescribed; /* there is no layout */
+	uint64_t ahead_bytes;
 };
 
 struct event {
@@ -57,11 +62,18 @@ struct metadata *event_types_metadata(const struct event_types *t);
 const struct event_visitor *event_types_visitor(const struct event_types *t);
 /* NULL: nothing is said about this id, or it is that of a chunk's own events. */
 struct event_type *event_types_find(const struct event_types *t, uint64_t id);
-/* The same for ids below DENSE_IDS, by id: JVMs give out some hundreds. */
-#define DENSE_IDS 4096
-struct event_type *const *event_types_dense(const struct event_types *t);
+
+/* The same by the two bytes behind the size of an event, if that has one: most events have nothing
+   else in their heads. A row that is no type has a head_len that no such event is longer than. */
+struct event_heads {
+	const uint16_t *by_bytes; /* index of a row; the first byte is the higher one */
+	struct event_type *rows;
+};
+const struct event_heads *event_types_heads(const struct event_types *t);
+
 size_t event_types_n(const struct event_types *t);
 void event_types_reset(struct event_types *t);
+void event_types_add_up(struct event_types *t);
 struct event_type *event_types_at(const struct event_types *t, size_t index);
 /* How all fields are read; NULL when the metadata does not say. */
 const struct layout *event_type_layout(struct event_type *t);

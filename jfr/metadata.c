@@ -21,9 +21,9 @@ struct metadata {
 	struct jfr_type *types; /* by id */
 	struct jfr_field *fields;
 	size_t n_types, n_fields, types_cap, fields_cap;
-	const struct jfr_type **by_name;
 	uint16_t by_id[NEAR_IDS]; /* index + 1 of those that fit; 0: it is to be looked for */
-	uint8_t *body;		  /* behind the header of its event */
+	uint16_t heads[1 << 16];
+	uint8_t *body; /* behind the header of its event */
 	size_t body_len;
 };
 
@@ -184,12 +184,21 @@ static void drop_doubles(struct metadata *m)
 	m->n_types = n;
 }
 
-static int compare_names(const void *a, const void *b)
+/* One byte may be all that says a type: any other one is behind it then. */
+static void add_heads(struct metadata *m)
 {
-	const struct jfr_type *const *x = a, *const *y = b;
-	int order = strcmp((*x)->name, (*y)->name);
+	uint16_t n = 0;
 
-	return order ? order : *x < *y ? -1 : *x > *y;
+	for (size_t i = 0; i < m->n_types && n < UINT16_MAX; i++) {
+		const struct jfr_type *t = &m->types[i];
+		size_t width = t->id < 1 << 7 ? 1 << 8 : 1;
+
+		n += t->is_event;
+		if (!t->is_event || t->id < N_OWN_TYPES || t->id > METADATA_HEAD_ID_MAX)
+			continue;
+		for (size_t k = 0; k < width; k++)
+			m->heads[metadata_head(t->id) + k] = n;
+	}
 }
 
 static void link_types(struct parser *p)
@@ -205,74 +214,92 @@ static void link_types(struct parser *p)
 	if (m->n_types)
 		qsort(m->types, m->n_types, sizeof(*m->types), compare_types);
 	drop_doubles(m);
-	m->by_name = arena_calloc(&m->arena, m->n_types + 1, sizeof(*m->by_name));
-	if (!m->by_name) {
-		reader_fail(&p->in.r, -ENOMEM, "types");
-		return;
-	}
-	for (size_t i = 0; i < m->n_types; i++) {
-		m->by_name[i] = &m->types[i];
-		if (m->types[i].id < NEAR_IDS && i < UINT16_MAX)
+	for (size_t i = 0; i < m->n_types && i < UINT16_MAX; i++)
+		if (m->types[i].id < NEAR_IDS)
 			m->by_id[m->types[i].id] = (uint16_t)(i + 1);
-	}
-	qsort(m->by_name, m->n_types, sizeof(*m->by_name), compare_names);
+	add_heads(m);
 	for (size_t i = 0; i < m->n_fields; i++)
 		m->fields[i].type = metadata_by_id(m, m->fields[i].type_id);
 }
 
+static const char timestamp[] = "jdk.jfr.Timestamp", timespan[] = "jdk.jfr.Timespan",
+		  amount[] = "jdk.jfr.DataAmount";
+
+/* Those of one annotation side by side. */
 static const struct {
 	const char *annotation, *value; /* "": whatever its value */
 	enum jfr_unit unit;
 } units[] = {
-	{ "jdk.jfr.Timestamp", "TICKS", JFR_TIMESTAMP_TICKS },
-	{ "jdk.jfr.Timestamp", "NANOSECONDS_SINCE_EPOCH", JFR_TIMESTAMP_NS },
-	{ "jdk.jfr.Timestamp", "MILLISECONDS_SINCE_EPOCH", JFR_TIMESTAMP_MS },
-	{ "jdk.jfr.Timespan", "TICKS", JFR_TIMESPAN_TICKS },
-	{ "jdk.jfr.Timespan", "NANOSECONDS", JFR_TIMESPAN_NS },
-	{ "jdk.jfr.Timespan", "MICROSECONDS", JFR_TIMESPAN_US },
-	{ "jdk.jfr.Timespan", "MILLISECONDS", JFR_TIMESPAN_MS },
-	{ "jdk.jfr.Timespan", "SECONDS", JFR_TIMESPAN_S },
-	{ "jdk.jfr.DataAmount", "BITS", JFR_BITS },
-	{ "jdk.jfr.DataAmount", "", JFR_BYTES },
+	{ timestamp, "TICKS", JFR_TIMESTAMP_TICKS },
+	{ timestamp, "NANOSECONDS_SINCE_EPOCH", JFR_TIMESTAMP_NS },
+	{ timestamp, "MILLISECONDS_SINCE_EPOCH", JFR_TIMESTAMP_MS },
+	{ timespan, "TICKS", JFR_TIMESPAN_TICKS },
+	{ timespan, "NANOSECONDS", JFR_TIMESPAN_NS },
+	{ timespan, "MICROSECONDS", JFR_TIMESPAN_US },
+	{ timespan, "MILLISECONDS", JFR_TIMESPAN_MS },
+	{ timespan, "SECONDS", JFR_TIMESPAN_S },
+	{ amount, "BITS", JFR_BITS },
+	{ amount, "", JFR_BYTES },
 	{ "jdk.jfr.Frequency", "", JFR_HERTZ },
 	{ "jdk.jfr.MemoryAddress", "", JFR_ADDRESS },
 	{ "jdk.jfr.Percentage", "", JFR_PERCENTAGE },
 };
 
-/* False: no annotation of this type says anything that is asked for. */
-static bool annotate_field(struct jfr_field *f, const struct jfr_type *t, const char *value)
-{
-	bool is_unsigned = !strcmp(t->name, "jdk.jfr.Unsigned");
-	bool is_contextual = !strcmp(t->name, "jdk.jfr.Contextual"), is_unit = false;
+#define N_UNITS (sizeof(units) / sizeof(units[0]))
 
-	f->is_unsigned |= is_unsigned;
-	f->is_contextual |= is_contextual;
-	for (size_t i = 0; i < sizeof(units) / sizeof(units[0]); i++) {
-		if (strcmp(t->name, units[i].annotation))
-			continue;
-		is_unit = true;
+/* What annotations of a type say: a unit by its place among them, the first of its annotation's. */
+enum meaning {
+	MEANING_UNIT,
+	MEANING_NOTHING = N_UNITS,
+	MEANING_UNSIGNED,
+	MEANING_CONTEXTUAL,
+	MEANING_UNKNOWN
+};
+
+static uint8_t meaning_of(const struct jfr_type *t)
+{
+	uint8_t i = MEANING_UNIT;
+
+	if (!strcmp(t->name, "jdk.jfr.Unsigned"))
+		return MEANING_UNSIGNED;
+	if (!strcmp(t->name, "jdk.jfr.Contextual"))
+		return MEANING_CONTEXTUAL;
+	while (i < N_UNITS && strcmp(t->name, units[i].annotation))
+		i++;
+	return i;
+}
+
+static void annotate_field(struct jfr_field *f, uint8_t meaning, const char *value)
+{
+	f->is_unsigned |= meaning == MEANING_UNSIGNED;
+	f->is_contextual |= meaning == MEANING_CONTEXTUAL;
+	for (size_t i = meaning; i < N_UNITS && units[i].annotation == units[meaning].annotation;
+	     i++)
 		if (!*units[i].value || !strcmp(value, units[i].value)) {
 			f->unit = units[i].unit;
-			break;
+			return;
 		}
-	}
-	return is_unsigned || is_contextual || is_unit;
 }
 
 /* Most annotations are for people: the name of each type of them is looked at once. */
 static void annotate(struct parser *p)
 {
-	SCOPED(free) bool *is_left_out = calloc(p->m->n_types + 1, sizeof(*is_left_out));
+	SCOPED(free) uint8_t *meanings = malloc(p->m->n_types + 1);
 
-	if (!is_left_out)
+	if (!meanings) {
 		reader_fail(&p->in.r, -ENOMEM, "annotations");
-	for (size_t i = 0; is_left_out && i < p->n_annotations; i++) {
+		return;
+	}
+	memset(meanings, MEANING_UNKNOWN, p->m->n_types);
+	for (size_t i = 0; i < p->n_annotations; i++) {
 		const struct annotation *a = &p->annotations[i];
 		const struct jfr_type *t = metadata_by_id(p->m, a->class_id);
+		uint8_t *meaning = t ? &meanings[t - p->m->types] : NULL;
 
-		if (t && !is_left_out[t - p->m->types])
-			is_left_out[t - p->m->types] =
-				!annotate_field(&p->m->fields[a->field], t, a->value);
+		if (meaning && *meaning == MEANING_UNKNOWN)
+			*meaning = meaning_of(t);
+		if (meaning && *meaning != MEANING_NOTHING)
+			annotate_field(&p->m->fields[a->field], *meaning, a->value);
 	}
 }
 
@@ -385,17 +412,15 @@ const struct jfr_type *metadata_by_id(const struct metadata *m, uint64_t id)
 
 const struct jfr_type *metadata_by_name(const struct metadata *m, const char *name)
 {
-	size_t low = 0, high = m->n_types;
+	for (size_t i = m->n_types; i-- > 0;)
+		if (!strcmp(m->types[i].name, name))
+			return &m->types[i];
+	return NULL;
+}
 
-	while (low < high) {
-		size_t mid = low + (high - low) / 2;
-
-		if (strcmp(m->by_name[mid]->name, name) <= 0)
-			low = mid + 1;
-		else
-			high = mid;
-	}
-	return low && !strcmp(m->by_name[low - 1]->name, name) ? m->by_name[low - 1] : NULL;
+const uint16_t *metadata_heads(const struct metadata *m)
+{
+	return m->heads;
 }
 
 int jfr_type_field(const struct jfr_type *t, const char *name)

@@ -15,6 +15,8 @@
 
 struct reader;
 
+enum { TYPE_METADATA = 0, TYPE_CONSTANTS = 1, N_OWN_TYPES }; /* ids of a chunk's own events */
+
 enum jfr_kind { /* how a value of a type is written */
 		JFR_STRUCT,
 		JFR_BOOLEAN,
@@ -79,9 +81,23 @@ bool metadata_is(const struct metadata *m, const void *bytes, size_t len);
 
 size_t metadata_n_types(const struct metadata *m);
 const struct jfr_type *metadata_type(const struct metadata *m, size_t index);
-/* NULL: there is none. Of several types with one name the last. */
+/* NULL: there is none. */
 const struct jfr_type *metadata_by_id(const struct metadata *m, uint64_t id);
+/* The same, one after the other: for the few that are asked for by name. Of several the last. */
 const struct jfr_type *metadata_by_name(const struct metadata *m, const char *name);
+/*
+ * What the heads of small events say: by the two bytes behind a size that has one, the first of
+ * them the higher one, which of the types of events it is, in the order of their ids, from 1 on; 0:
+ * none. Most events have nothing else in their heads.
+ */
+const uint16_t *metadata_heads(const struct metadata *m);
+#define METADATA_HEAD_ID_MAX 0x3fff /* of what is there */
+/* Where an id up to that stands there. */
+static inline uint16_t metadata_head(uint64_t id)
+{
+	return (uint16_t)(id < 1 << 7 ? id << 8 : id << 8 | 1 << 15 | id >> 7);
+}
+
 /* Its place among the fields, or -1. */
 int jfr_type_field(const struct jfr_type *t, const char *name);
 /* Is this a unit of time since the chunk's start or 1970? Of how long something took? */

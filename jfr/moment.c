@@ -33,6 +33,7 @@ static void find_fields(struct moment_reader *r)
 	r->trace_low = place_find(l, "traceIdLo");
 	r->span_id = place_find_first(l, span_ids);
 	r->root_id = place_find(l, "localRootSpanId");
+	r->operation_name = place_find(l, "operationName");
 	r->has_ids = r->trace_id.leaf >= 0 || r->trace_high.leaf >= 0 || r->trace_low.leaf >= 0 ||
 		     r->span_id.leaf >= 0 || r->root_id.leaf >= 0;
 	r->weight = weight_places(l, r->row);
@@ -187,41 +188,44 @@ static inline bool is_hexadecimal(uint8_t c)
 	return (uint8_t)(c - '0') < 10 || (uint8_t)((c | 0x20) - 'a') < 6;
 }
 
-#define EACH(byte) (UINT64_C(0x0101010101010101) * (byte))
+/* Sixteen bytes at once: most ids are one or two of them. */
+typedef uint8_t digits16 __attribute__((vector_size(16)));
 
-/* Eight of them at once: a byte below 128 with 128 - x added has its highest bit if it is x or
-   more. */
-static inline bool are_hexadecimal(uint64_t eight)
+static inline bool has_any(digits16 d)
 {
-	uint64_t low = eight & EACH(0x7f), lower = low | EACH(0x20);
-	uint64_t is_digit = (low + EACH(0x80 - '0')) & ~(low + EACH(0x80 - '9' - 1));
-	uint64_t is_letter = (lower + EACH(0x80 - 'a')) & ~(lower + EACH(0x80 - 'f' - 1));
+	uint64_t halves[2];
 
-	return ((is_digit | is_letter) & ~eight & EACH(0x80)) == EACH(0x80);
+	memcpy(halves, &d, sizeof(halves));
+	return halves[0] | halves[1];
+}
+
+static inline digits16 other_digits(digits16 d)
+{
+	return (digits16)((d - '0' >= 10) & ((d | 0x20) - 'a' >= 6));
 }
 
 /* An id that is not nothing but zeros; digits are the same byte in all encodings. */
 static bool take_id(const void *bytes, size_t len, char *out, size_t size)
 {
-	const uint8_t *digits = bytes;
+	const uint8_t *id = bytes;
+	digits16 some, others = { 0 }, set = { 0 };
 	bool is_id = true, is_zero = true;
-	uint64_t eight;
 	size_t i = 0;
 
 	if (len >= size)
 		return false;
-	for (; i + sizeof(eight) <= len; i += sizeof(eight)) {
-		memcpy(&eight, digits + i, sizeof(eight));
-		is_id &= are_hexadecimal(eight);
-		is_zero &= eight == EACH('0');
+	for (; i + sizeof(some) <= len; i += sizeof(some)) {
+		memcpy(&some, id + i, sizeof(some));
+		others |= other_digits(some);
+		set |= some ^ '0';
 	}
 	for (; i < len; i++) {
-		is_id &= is_hexadecimal(digits[i]);
-		is_zero &= digits[i] == '0';
+		is_id &= is_hexadecimal(id[i]);
+		is_zero &= id[i] == '0';
 	}
-	if (!is_id || is_zero)
+	if (!is_id || has_any(others) || (is_zero && !has_any(set)))
 		return false;
-	memcpy(out, digits, len);
+	memcpy(out, id, len);
 	out[len] = '\0';
 	return true;
 }
@@ -231,15 +235,15 @@ static bool take_id(const void *bytes, size_t len, char *out, size_t size)
 static void read_id(const struct moment_reader *r, struct chunk *c, const struct place *p,
 		    char *out, size_t size)
 {
-	const struct jfr_value *v = p->leaf < 0 ? NULL : &r->values[p->leaf];
+	const struct jfr_value *v = &r->values[p->leaf];
 	char buf[128];
 	struct text_room room = { .text = buf, .cap = sizeof(buf) };
 	struct wire_string string;
 	const char *id;
 
-	if (v && p->kind == VALUE_NUMBER && v->n)
+	if (p->kind == VALUE_NUMBER && v->n)
 		snprintf(out, size, "%016" PRIx64, (uint64_t)v->n);
-	if (!v || p->kind != VALUE_STRING || wire_string_room(&v->string) >= sizeof(buf))
+	if (p->kind != VALUE_STRING || wire_string_room(&v->string) >= sizeof(buf))
 		return;
 	string = v->string;
 	if (string.encoding == WIRE_POOLED)
@@ -255,9 +259,12 @@ static void read_span(const struct moment_reader *r, struct chunk *c, struct mom
 	uint64_t high = (uint64_t)place_number(&r->trace_high, r->values),
 		 low = (uint64_t)place_number(&r->trace_low, r->values);
 
-	read_id(r, c, &r->trace_id, m->trace_id, sizeof(m->trace_id));
-	read_id(r, c, &r->span_id, m->span_id, sizeof(m->span_id));
-	read_id(r, c, &r->root_id, m->root_id, sizeof(m->root_id));
+	if (r->trace_id.leaf >= 0)
+		read_id(r, c, &r->trace_id, m->trace_id, sizeof(m->trace_id));
+	if (r->span_id.leaf >= 0)
+		read_id(r, c, &r->span_id, m->span_id, sizeof(m->span_id));
+	if (r->root_id.leaf >= 0)
+		read_id(r, c, &r->root_id, m->root_id, sizeof(m->root_id));
 	if (!*m->trace_id && (high || low))
 		snprintf(m->trace_id, sizeof(m->trace_id), "%016" PRIx64 "%016" PRIx64, high, low);
 }

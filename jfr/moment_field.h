@@ -16,6 +16,8 @@ double moment_real(const struct moment *m, const char *path);
 int64_t moment_time_at(const struct moment *m, const char *path);
 /* Of a string, or of what it refers to; until the room is used again. */
 const char *moment_text(const struct moment *m, const char *path, struct text_room *room);
+/* The same of "operationName", which spans have that are told of in tens of thousands. */
+const char *moment_operation_name(const struct moment *m, struct text_room *room);
 /* Has its thread this name, or one of its ids? */
 bool moment_is_of_thread(struct moment *m, const char *thread);
 

@@ -77,6 +77,13 @@ void moment_look_init(struct moment_reader *r)
 	if ((r->row->rule == RULE_BYTES || r->row->rule == RULE_TLAB) && plan->n_weighed == 1 &&
 	    plan->weighed[0].index == r->weight.weight.leaf)
 		plan->object_column = r->row->column;
+	plan->is_wall = r->row->rule == RULE_WALL;
+	plan->has_samples = r->weight.samples.leaf >= 0;
+	if (plan->has_samples)
+		plan->samples = look_field(r->layout, &r->weight.samples);
+	plan->has_time_span = r->weight.time_span.leaf >= 0;
+	if (plan->has_time_span)
+		plan->time_span = look_field(r->layout, &r->weight.time_span);
 	plan->is_of_tlab = r->row->rule == RULE_TLAB;
 	plan->is_by_state = r->row->rule == RULE_EXECUTION;
 	plan->n_fields = (uint8_t)layout_n_leaves(r->layout);
@@ -119,6 +126,19 @@ const struct look_shape *moment_look_shape(struct look_plan *plan, uint64_t ends
 	return shape;
 }
 
+static void look_at_wall(const struct moment_reader *r, const struct chunk *chunk,
+			 const struct event *e, const struct moment_look *look,
+			 const struct settings *settings, struct worth *out)
+{
+	const struct look_plan *plan = &r->look;
+	int64_t n = plan->has_samples ? look_number(&plan->samples, e, look) : 0, span = 0;
+
+	if (plan->has_time_span)
+		span = place_value_ns(&r->weight.time_span, look_number(&plan->time_span, e, look),
+				      chunk, 0);
+	weigh_wall(settings, n, span, out);
+}
+
 bool moment_look_weigh(struct moment_reader *r, struct chunk *chunk, const struct event *e,
 		       const struct moment_look *look, const struct settings *settings,
 		       const char *state, struct worth *out)
@@ -130,12 +150,12 @@ bool moment_look_weigh(struct moment_reader *r, struct chunk *chunk, const struc
 		weigh_execution(settings, state, out);
 		return true;
 	}
-	for (unsigned int i = 0; i < plan->n_weighed; i++)
-		r->values[plan->weighed[i].index].n = look_number(&plan->weighed[i], e, look);
-	if (r->row->rule == RULE_WALL) {
-		weigh_wall(&r->weight, r->values, chunk, settings, out);
+	if (plan->is_wall) {
+		look_at_wall(r, chunk, e, look, settings, out);
 		return true;
 	}
+	for (unsigned int i = 0; i < plan->n_weighed; i++)
+		r->values[plan->weighed[i].index].n = look_number(&plan->weighed[i], e, look);
 	m.row = r->row;
 	m.chunk = chunk;
 	m.fields = r->values;

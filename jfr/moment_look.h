@@ -50,8 +50,10 @@ struct look_plan {
 		object_column; /* of what is worth one object of so many bytes as its only
 				  weighed field says; COLUMN_SAMPLES: it is not so simple */
 	bool is_of_tlab;       /* it is worth nothing where ObjectAllocationSample is on */
-	bool is_by_state;      /* the weight depends on the state, too, */
-	uint8_t n_weighed;     /* and on these: */
+	bool is_wall, has_samples, has_time_span; /* of samples by wall clock */
+	struct look_field samples, time_span;
+	bool is_by_state;  /* the weight depends on the state, too, */
+	uint8_t n_weighed; /* and on these: */
 	struct look_field weighed[LOOK_WEIGHED_MAX];
 	bool has_start;
 	struct look_field start; /* the time */
@@ -114,12 +116,15 @@ static inline bool moment_look_key(const struct look_plan *plan, const struct ev
 	return true;
 }
 
+/* Where it ends is known, and it has no nine bytes. */
 static inline int64_t look_number(const struct look_field *f, const struct event *e,
 				  const struct moment_look *look)
 {
-	const uint8_t *bytes = e->fields + look->shape->starts[f->index];
+	const uint8_t *starts = &look->shape->starts[f->index];
+	uint64_t all = wire_load(e->fields + starts[0]);
+	unsigned int unused = 64 - 8 * (unsigned int)(starts[1] - starts[0]);
 
-	return layout_narrowed(f->width, wire_varint_short(&bytes));
+	return layout_narrowed(f->width, wire_pack(all << unused >> unused));
 }
 
 /* As moment_start(). */

@@ -14,7 +14,7 @@ struct moment_reader {
 	struct jfr_value *values;
 	struct place start, duration, thread, stack, state, class, mode, operation;
 	const int64_t *keys[4]; /* thread to class, where they are read to; 0 where there is none */
-	struct place trace_id, trace_high, trace_low, span_id, root_id;
+	struct place trace_id, trace_high, trace_low, span_id, root_id, operation_name;
 	bool has_ids;	       /* any of these */
 	struct text_room room; /* of a class that is a string */
 	struct weight_places weight;

@@ -195,7 +195,7 @@ static struct sample_row make_row(struct samples *s, struct moment *m)
 /* The sample of a profile; 0: no memory. */
 static uint32_t sample_of(struct samples *s, uint32_t stack, uint32_t labels, int64_t time_ns)
 {
-	return profile_add(s->p, stack, labels, time_ns > 0 ? (uint64_t)time_ns : 0, NULL);
+	return profile_add_none(s->p, stack, labels, time_ns > 0 ? (uint64_t)time_ns : 0);
 }
 
 static void add_values(struct samples *s, uint32_t sample, const struct worth *w)
@@ -430,11 +430,15 @@ struct moment_sink samples_sink(struct samples *s)
 	};
 }
 
-int samples_merge(struct samples *into, const struct samples *from)
+int samples_merge(struct samples *into, struct samples *from)
 {
-	into->used |= from->used;
+	into->used = from->used |= into->used;
+	profile_widen(into->p, into->used | 1u << COLUMN_SAMPLES);
+	profile_widen(from->p, from->used | 1u << COLUMN_SAMPLES);
 	for (size_t i = 0; i < N_SAMPLE_COUNTS; i++)
 		into->counts[i] += from->counts[i];
+	if (profile_error(into->p) || profile_error(from->p))
+		return -ENOMEM;
 	return profile_merge(into->p, from->p);
 }
 

@@ -39,8 +39,9 @@ void samples_set_label(struct samples *s, const char *key, const char *value);
 /* Frames that the JVM itself hides (of lambdas and method handles, the beginnings of virtual
    threads) are left out, unless. */
 void samples_keep_hidden(struct samples *s);
-/* Adds the samples of recordings that were read behind these. 0 or -ENOMEM. */
-int samples_merge(struct samples *into, const struct samples *from);
+/* Adds the samples of recordings that were read behind these, which are only to be freed then. 0 or
+   -ENOMEM. */
+int samples_merge(struct samples *into, struct samples *from);
 /* Leaves out the sample types that nothing came for, and fills the profile's header. */
 void samples_finish(struct samples *s, int64_t start_ns, int64_t end_ns);
 

@@ -103,7 +103,7 @@ bool scope_event_read(const struct moment *m, struct span_scope *scope, struct s
 
 int scope_event_read_name(const struct moment *m, struct span_names *names)
 {
-	const char *name = moment_text(m, "operationName", &names->room);
+	const char *name = moment_operation_name(m, &names->room);
 	int err = *m->span_id && *name ? span_names_add(names, m->trace_id, m->span_id, name) : 0;
 
 	if (names->room.cap > MAX_KEPT_ROOM) {

@@ -82,15 +82,14 @@ static void weigh_lost(const struct weight_places *w, struct moment *m, const st
 	m->mark = "[lost]";
 }
 
-void weigh_wall(const struct weight_places *w, const struct jfr_value *fields,
-		const struct chunk *chunk, const struct settings *s, struct worth *out)
+void weigh_wall(const struct settings *s, int64_t n_samples, int64_t span_ns, struct worth *out)
 {
-	int64_t n = first_of(place_number(&w->samples, fields), 1);
-	int64_t each = first_of(s->wall_ns, first_of(s->interval_ns, DEFAULT_WALL_NS));
-	int64_t span = place_ns(&w->time_span, fields, chunk, 0);
+	int64_t n = first_of(n_samples, 1);
 
-	*out = (struct worth){ 1u << COLUMN_SAMPLES | 1u << COLUMN_WALL,
-			       { n, first_of(span, mul_saturated(n, each)) } };
+	if (span_ns <= 0)
+		span_ns = mul_saturated(
+			n, first_of(s->wall_ns, first_of(s->interval_ns, DEFAULT_WALL_NS)));
+	*out = (struct worth){ 1u << COLUMN_SAMPLES | 1u << COLUMN_WALL, { n, span_ns } };
 }
 
 /* Objects and bytes. */
@@ -173,7 +172,8 @@ void weigh(const struct weight_places *w, struct moment *m, const struct setting
 	case RULE_WALL:
 		m->is_sample = true;
 		m->column = COLUMN_WALL;
-		weigh_wall(w, m->fields, m->chunk, s, &m->worth);
+		weigh_wall(s, place_number(&w->samples, m->fields),
+			   place_ns(&w->time_span, m->fields, m->chunk, 0), &m->worth);
 		break;
 	case RULE_DURATION:
 		weigh_duration(w, m, m->row->column);

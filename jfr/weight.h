@@ -22,8 +22,7 @@ struct weight_places weight_places(const struct layout *l, const struct event_ro
 void weigh(const struct weight_places *w, struct moment *m, const struct settings *s);
 /* What it says by RULE_EXECUTION, which needs no more than the thread's state. */
 void weigh_execution(const struct settings *s, const char *state, struct worth *out);
-/* The same by RULE_WALL, which needs no more than its own fields. */
-void weigh_wall(const struct weight_places *w, const struct jfr_value *fields,
-		const struct chunk *chunk, const struct settings *s, struct worth *out);
+/* The same by RULE_WALL, of what its fields say; 0: they do not. */
+void weigh_wall(const struct settings *s, int64_t n_samples, int64_t span_ns, struct worth *out);
 
 #endif

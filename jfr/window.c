@@ -2,6 +2,7 @@
 #include "jfr/window.h"
 
 #include <errno.h>
+#include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -10,7 +11,9 @@
 
 int window_init(struct window *w, int fd)
 {
-	*w = (struct window){ .fd = fd };
+	w->fd = fd;
+	w->at = w->near.at = 0;
+	w->len = w->near.len = 0;
 	w->bytes = malloc(WINDOW_LEN + WIRE_PADDING);
 	if (!w->bytes)
 		return -ENOMEM;
@@ -21,7 +24,8 @@ int window_init(struct window *w, int fd)
 void window_deinit(struct window *w)
 {
 	free(w->bytes);
-	*w = (struct window){ .fd = -1 };
+	w->bytes = NULL;
+	w->fd = -1;
 }
 
 /* A buffer that one large event needed is not kept for the small ones. */
@@ -44,6 +48,12 @@ static int resize(struct window *w, size_t want)
 	return 0;
 }
 
+/* Does a piece of the file that begins at `at` have these bytes? */
+static bool has(uint64_t at, size_t len, uint64_t want_at, size_t want)
+{
+	return want_at >= at && want_at - at <= len && len - (want_at - at) >= want;
+}
+
 int window_read(struct window *w, uint64_t at, size_t want, const uint8_t **bytes, size_t *len)
 {
 	size_t skip;
@@ -51,7 +61,7 @@ int window_read(struct window *w, uint64_t at, size_t want, const uint8_t **byte
 
 	if (want > WINDOW_MAX || at > INT64_MAX - WINDOW_MAX)
 		return -E2BIG;
-	if (at >= w->at && at - w->at <= w->len && w->len - (at - w->at) >= want) {
+	if (has(w->at, w->len, at, want)) {
 		skip = (size_t)(at - w->at);
 		*bytes = w->bytes + skip;
 		*len = w->len - skip;
@@ -70,19 +80,39 @@ int window_read(struct window *w, uint64_t at, size_t want, const uint8_t **byte
 	return 0;
 }
 
+static int peek_near(struct window *w, uint64_t at, void *buf, size_t len, size_t *got)
+{
+	const size_t cap = sizeof(w->near.bytes);
+	int err;
+
+	if (!has(w->near.at, w->near.len, at, len)) {
+		w->near.at = at + len > cap ? at + len - cap : 0;
+		w->near.len = 0;
+		err = file_read(w->fd, w->near.at, w->near.bytes, cap, &w->near.len);
+		if (err)
+			return err;
+	}
+	*got = w->near.at + w->near.len > at ? (size_t)(w->near.at + w->near.len - at) : 0;
+	*got = *got < len ? *got : len;
+	memcpy(buf, w->near.bytes + (at - w->near.at), *got);
+	return 0;
+}
+
 int window_peek(struct window *w, uint64_t at, void *buf, size_t len, size_t *got)
 {
 	if (at > INT64_MAX - WINDOW_MAX || len > WINDOW_MAX)
 		return -E2BIG;
-	if (at >= w->at && at - w->at <= w->len && w->len - (at - w->at) >= len) {
+	if (has(w->at, w->len, at, len)) {
 		memcpy(buf, w->bytes + (at - w->at), len);
 		*got = len;
 		return 0;
 	}
-	return file_read(w->fd, at, buf, len, got);
+	if (len > sizeof(w->near.bytes) / 2)
+		return file_read(w->fd, at, buf, len, got);
+	return peek_near(w, at, buf, len, got);
 }
 
 void window_forget(struct window *w)
 {
-	w->len = 0;
+	w->len = w->near.len = 0;
 }

@@ -14,6 +14,11 @@ struct window {
 	uint8_t *bytes;
 	size_t cap, len;
 	uint64_t at; /* of bytes[0] in the file */
+	struct {
+		uint8_t bytes[4096];
+		size_t len;
+		uint64_t at;
+	} near; /* what was peeked at last, and what lies before it */
 };
 
 #define WINDOW_LEN (256 * 1024) /* fits in a CPU's second cache, with what is made of it */
@@ -28,7 +33,8 @@ void window_deinit(struct window *w);
  * is where *len says.
  */
 int window_read(struct window *w, uint64_t at, size_t want, const uint8_t **bytes, size_t *len);
-/* Copies up to len bytes without moving the window: for what lies far apart. */
+/* Copies up to len bytes without moving the window: for what lies far apart, or close together but
+   is asked for from back to front, as checkpoints are. */
 int window_peek(struct window *w, uint64_t at, void *buf, size_t len, size_t *got);
 /* What was read may have changed since. */
 void window_forget(struct window *w);

@@ -161,10 +161,17 @@ static size_t ascii_len(const uint8_t *p, size_t len)
 struct wire_string wire_string_read(struct reader *r, const char *what)
 {
 	struct wire_string s = { .encoding = WIRE_NULL };
-	uint8_t encoding = r->pos < r->end ? *r->pos++ : reader_u8(r, what);
-	const uint8_t *start;
+	const uint8_t *start = r->pos;
+	uint8_t encoding;
 	uint64_t n;
 
+	/* What a JVM writes of Java's strings, mostly. */
+	if (r->end - start > 2 && start[0] == WIRE_UTF16 && start[1] && start[1] < 0x80 &&
+	    start[1] <= r->end - start - 2 && ascii_len(start + 2, start[1]) == start[1]) {
+		r->pos = start + 2 + start[1];
+		return (struct wire_string){ WIRE_UTF16, .bytes = start + 2, .len = start[1] };
+	}
+	encoding = r->pos < r->end ? *r->pos++ : reader_u8(r, what);
 	switch (encoding) {
 	case WIRE_NULL:
 	case WIRE_EMPTY:

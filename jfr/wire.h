@@ -17,6 +17,7 @@
 #include "core/reader.h"
 
 #define WIRE_VARINT_MAX 9
+#define WIRE_HEAD_MAX (2 * WIRE_VARINT_MAX) /* of an event: its size and its type */
 #define WIRE_PADDING 16 /* bytes that can be loaded behind what is read fast, whatever they are */
 
 #define WIRE_MORE UINT64_C(0x8080808080808080) /* the bits of eight bytes that say: it goes on */

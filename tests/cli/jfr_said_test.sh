@@ -11,6 +11,9 @@ claim "a path that is not there is said once" $?
 run jfr "$work/empty.jfr"
 [ $status = 0 ] && says err "is empty: a JVM fills it when it dumps or ends"
 claim "of an empty file it is said where the recording is" $?
+run jfr "$work/empty.jfr" -o "$work/empty.pb.gz"
+[ $status = 1 ] && says err "nothing to write" && [ ! -e "$work/empty.pb.gz" ]
+claim "where nothing is written that is an error" $?
 run jfr -q "$work/empty.jfr"
 [ $status = 0 ] && [ ! -s "$work/err" ]
 claim "with --quiet it is not" $?
@@ -19,6 +22,9 @@ run jfr "$work/directory"
 [ $status = 1 ] && says err "no recording there" && [ ! -s "$work/out" ]
 claim "a directory without recordings shows no empty tables" $?
 
+run jfr --watch "$work/later" -o "$work/lines" -d 1
+[ $status = 4 ] && says err "No such file or directory (create it first"
+claim "a folder to watch that is not there is to be created" $?
 run jfr --watch "$work/directory" -o "$work/lines" --ledger "$work/nowhere/ledger" -d 1
 [ $status = 1 ] && says err "no such directory" && says err "choose another: --ledger FILE"
 claim "a ledger that cannot be made says how to choose another" $?

@@ -181,7 +181,7 @@ claim "--json has no secrets" $?
 python "and is one document with sums" '
 import json, sys
 d = json.load(open(sys.argv[1]))
-assert d["gcs"] and d["gcPauses"][0]["totalNs"] == sum(g["pauseNs"] for g in d["gcs"]), (d["gcs"], d["gcPauses"])
+assert d["gcs"] and sum(p["totalNs"] for p in d["gcPauses"]) == sum(g["pauseNs"] for g in d["gcs"]), (d["gcs"], d["gcPauses"])
 assert all(0 <= t["meanLoad"] < 64 for t in d["threadLoads"]) and d["types"] and not d["files"][0]["damage"]' "$work/out"
 mkdir "$work/many" && cp "$small" "$work/many/a.jfr" && cp "$small" "$work/many/b.jfr" && echo "read me" >"$work/many/README" && echo 1 >"$work/many/pid" && printf '\211PNG\r\n\032\n\0' >"$work/many/logo.png"
 run jfr --json "$work/many"

@@ -195,8 +195,10 @@ def several_chunks(good):
     yield case("half of the second chunk is missing", first + second[:middle] + third,
                lambda e: e.offset < second_at + middle - 100_000 or e.offset >= second_at + len(second),
                lambda e: e.offset < flushed or e.offset >= second_at + len(second), share=0.99)
-    # Not where constants are, as then nothing is resolved any more.
-    begin = next(e.offset for e in good.chunks[1].events if e.offset > second_at + middle and e.type > jfr.CHECKPOINT) + 1000
+    # Not where constants are, as then nothing is resolved any more, nor in the midst of one long text, which may have zeros.
+    events = good.chunks[1].events
+    begins = (e.offset + 1000 for e in events if e.offset > second_at + middle and e.type > jfr.CHECKPOINT)
+    begin = next(at for at in begins if any(at < e.offset < at + 2000 for e in events))
     end = begin + 2000
     after = min((e.offset for e in good.checkpoints() if e.offset >= end), default=HERE_ON)
     yield case("2000 bytes of the second chunk are zeros", good.data[:begin] + bytes(2000) + good.data[end:],

@@ -13,25 +13,7 @@
 
 #define T_TEST 200
 
-/* The metadata of a few types behind the primitive ones. */
-static struct metadata *metadata_of(struct jfr_types *t)
-{
-	struct jfr_bytes b = { 0 };
-	struct jfr_chunk c = jfr_chunk_begin(&b, 0);
-	struct metadata *m;
-	const char *what;
-	uint64_t where;
-	int err;
-
-	types_end(t);
-	put_metadata(&c, t);
-	m = metadata_parse(b.data + 68, b.len - 68, &err, &what, &where);
-	types_free(t);
-	free(b.data);
-	assert_non_null(m);
-	return m;
-}
-
+/* Of a few types behind the primitive ones. */
 static struct jfr_types types_of_test(void)
 {
 	struct jfr_types t = { 0 };
@@ -85,7 +67,7 @@ static void numbers_have_the_width_of_their_type(void **state)
 		if (numbers[i].is_unsigned)
 			add_annotation(&t, 201, NULL);
 		add_class(&t, 201, "jdk.jfr.Unsigned", "java.lang.annotation.Annotation");
-		m = metadata_of(&t);
+		m = world_parse(&t);
 		l = layout_of(m, &err);
 		reader_init(&r, numbers[i].bytes, numbers[i].len);
 		assert_int_equal(layout_read(l, &r, &v), 0);
@@ -111,7 +93,7 @@ static void reals_are_big_endian(void **state)
 	(void)state;
 	add_field(&t, "f", T_FLOAT, 0);
 	add_field(&t, "d", T_DOUBLE, 0);
-	m = metadata_of(&t);
+	m = world_parse(&t);
 	l = layout_of(m, &err);
 	reader_init(&r, bytes, sizeof(bytes) - 1);
 	assert_int_equal(layout_read(l, &r, v), 0);
@@ -146,7 +128,7 @@ static void structs_are_flat_and_simple_types_are_what_they_hold(void **state)
 	add_field(&t, "end", T_LONG, 0);
 	add_simple_class(&t, 202, "test.Simple");
 	add_field(&t, "value", T_STRING, 0);
-	m = metadata_of(&t);
+	m = world_parse(&t);
 	l = layout_of(m, &err);
 	assert_int_equal(layout_n_leaves(l), 6);
 	for (int i = 0; i < 6; i++) {
@@ -185,7 +167,7 @@ static struct metadata *nested(unsigned int n, unsigned int width, int flags, bo
 	}
 	if (!is_empty)
 		add_field(&t, "n", T_LONG, 0);
-	return metadata_of(&t);
+	return world_parse(&t);
 }
 
 static void types_that_make_no_layout_are_refused(void **state)
@@ -239,7 +221,7 @@ static void type_in_itself_is_refused_unless_it_is_referred_to(void **state)
 		int err = 1;
 
 		add_field(&t, "self", cases[i].type, cases[i].flags);
-		m = metadata_of(&t);
+		m = world_parse(&t);
 		l = layout_of(m, &err);
 		assert_int_equal(err, cases[i].err);
 		layout_free(l);
@@ -261,7 +243,7 @@ static void elements_without_bytes_are_refused(void **state)
 	(void)state;
 	add_field(&t, "list", 201, FIELD_ARRAY);
 	add_class(&t, 201, "test.Nothing", NULL);
-	m = metadata_of(&t);
+	m = world_parse(&t);
 	l = layout_of(m, &err);
 	reader_init(&r, bytes, sizeof(bytes) - 1);
 	assert_int_equal(layout_read(l, &r, &v), -EBADMSG);
@@ -283,7 +265,7 @@ static void counts_beyond_the_bytes_are_refused(void **state)
 
 	(void)state;
 	add_field(&t, "list", T_LONG, FIELD_ARRAY);
-	m = metadata_of(&t);
+	m = world_parse(&t);
 	l = layout_of(m, &err);
 	reader_init(&r, bytes, 7);
 	assert_int_equal(layout_read(l, &r, &v), -EBADMSG);
@@ -309,7 +291,7 @@ static void array_at_the_end_has_what_is_left(void **state)
 	(void)state;
 	add_field(&t, "n", T_LONG, 0);
 	add_field(&t, "list", T_LONG, FIELD_ARRAY);
-	m = metadata_of(&t);
+	m = world_parse(&t);
 	l = layout_of(m, &err);
 	reader_init(&r, bytes, 6);
 	assert_int_equal(layout_read(l, &r, all), 0);

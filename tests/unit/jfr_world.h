@@ -121,6 +121,26 @@ static inline struct jfr_types world_types(void)
 	return t;
 }
 
+/* What a reader makes of types, which are ended and freed. */
+static inline struct metadata *world_parse(struct jfr_types *t)
+{
+	struct jfr_bytes b = { 0 };
+	struct jfr_chunk c = jfr_chunk_begin(&b, 0);
+	struct metadata *m;
+	const char *what;
+	uint64_t where;
+	int err;
+
+	types_end(t);
+	put_metadata(&c, t);
+	m = metadata_parse(b.data + c.metadata_at, b.len - c.metadata_at, &err, &what, &where);
+	types_free(t);
+	free(b.data);
+	if (!m)
+		abort();
+	return m;
+}
+
 static inline void world_metadata(struct jfr_chunk *c)
 {
 	struct jfr_types t = world_types();

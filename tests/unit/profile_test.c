@@ -6,6 +6,7 @@
 
 #include <cmocka.h>
 
+#include "core/profile_merge.h"
 #include "tests/unit/sample_profile.h"
 
 static void same_row_is_stored_once(void **state)
@@ -166,6 +167,60 @@ static void types_that_are_left_out_leave_the_others_of_all_samples(void **state
 	profile_free(p);
 }
 
+/* Samples that come without values, each with those of its own types. */
+static struct profile *with_types_that_come(uint32_t first, uint32_t n, uint32_t type)
+{
+	struct profile *p = sample_profile_empty();
+
+	profile_header(p)->n_sample_types = 5;
+	for (uint32_t i = 0; i < n; i++) {
+		int64_t values[MAX_VALUES] = { 0 };
+		struct label label = { .key = profile_string(p, "number"), .num = first + i };
+		uint32_t id = profile_add_none(p, 0, profile_label_set(p, &label, 1), first + i);
+
+		values[type] = first + i;
+		values[4] = 1;
+		profile_add_more(p, id, values, 1u << (i < n / 2 ? type : 4));
+		profile_add_more(p, id, values, 1u << type);
+	}
+	return p;
+}
+
+static bool keeps_stack(void *ctx, struct sample *s)
+{
+	(void)ctx, (void)s;
+	return true;
+}
+
+static void types_that_come_later_leave_what_was_there(void **state)
+{
+	const uint32_t n = 700;
+	struct profile *p = with_types_that_come(1, n, 2),
+		       *other = with_types_that_come(n + 1, n, 1);
+
+	(void)state;
+	profile_restack(p, keeps_stack, NULL);
+	profile_widen(p, 1u << 0 | 1u << 1 | 1u << 2 | 1u << 4);
+	profile_widen(other, 1u << 0 | 1u << 1 | 1u << 2 | 1u << 4);
+	assert_int_equal(profile_merge(p, other), 0);
+	profile_keep_types(p, 1u << 1 | 1u << 2 | 1u << 3 | 1u << 4);
+	assert_int_equal(profile_error(p), 0);
+	assert_int_equal(profile_get_header(p)->n_sample_types, 4);
+	assert_int_equal(profile_n_samples(p), 2 * n);
+	for (uint32_t i = 0; i < 2 * n; i++) {
+		const struct sample *s = profile_get_sample(p, i);
+		bool is_early = i % n < n / 2, is_first = i < n;
+
+		assert_int_equal(s->time_ns, i + 1);
+		assert_int_equal(s->values[0], is_first ? 0 : (i + 1) * (1 + is_early));
+		assert_int_equal(s->values[1], is_first ? (i + 1) * (1 + is_early) : 0);
+		assert_int_equal(s->values[2], 0); /* a type that never came */
+		assert_int_equal(s->values[3], !is_early);
+	}
+	profile_free(other);
+	profile_free(p);
+}
+
 static void rows_stay_where_they_are_while_thousands_follow(void **state)
 {
 	struct profile *p = sample_profile_empty();
@@ -247,6 +302,7 @@ int main(void)
 		cmocka_unit_test(lines_found_later_are_seen_by_every_stack),
 		cmocka_unit_test(samples_of_a_stack_and_labels_add_up),
 		cmocka_unit_test(types_that_are_left_out_leave_the_others_of_all_samples),
+		cmocka_unit_test(types_that_come_later_leave_what_was_there),
 		cmocka_unit_test(rows_stay_where_they_are_while_thousands_follow),
 		cmocka_unit_test(labels_are_a_set),
 		cmocka_unit_test(counts_of_a_name_add_up),

@@ -2,7 +2,8 @@
 
 // How long grafana's parser takes for the events that it knows, from opening the file on:
 //
-//	grafana_jfr PASSES FILE		prints CPU seconds and events of each pass
+//	grafana_jfr PASSES FILE		prints CPU seconds and events of each pass, which it only reads
+//	grafana_jfr profile PASSES FILE	the same and samples, of profiles that it makes of them in memory
 //	grafana_jfr pprof FILE OUT	from reading the file to a profile on disk
 package main
 
@@ -42,12 +43,27 @@ func parse(path string) (events int, err error) {
 	return events, err
 }
 
-func toPprof(path, out string) error {
+func parseProfiles(path string) (*pprof.Profiles, error) {
 	data, err := os.ReadFile(path)
 	if err != nil {
-		return err
+		return nil, err
 	}
-	profiles, err := pprof.ParseJFR(data, &pprof.ParseInput{SampleRate: 100}, nil)
+	return pprof.ParseJFR(data, &pprof.ParseInput{SampleRate: 100}, nil)
+}
+
+func profile(path string) (samples int, err error) {
+	profiles, err := parseProfiles(path)
+	if err != nil {
+		return 0, err
+	}
+	for _, p := range profiles.Profiles {
+		samples += len(p.Profile.Sample)
+	}
+	return samples, nil
+}
+
+func toPprof(path, out string) error {
+	profiles, err := parseProfiles(path)
 	if err != nil {
 		return err
 	}
@@ -63,22 +79,29 @@ func toPprof(path, out string) error {
 	return nil
 }
 
-func run(what, path string) error {
-	if what == "pprof" {
-		return toPprof(path, os.Args[3])
-	}
-	passes, err := strconv.Atoi(what)
-	for i := 0; err == nil && i < passes; i++ {
-		var events int
+func passes(n string, pass func(string) (int, error), path string) error {
+	left, err := strconv.Atoi(n)
+	for ; err == nil && left > 0; left-- {
+		var made int
 		before := cpuSeconds()
-		events, err = parse(path)
-		fmt.Println(cpuSeconds()-before, events)
+		made, err = pass(path)
+		fmt.Println(cpuSeconds()-before, made)
 	}
 	return err
 }
 
+func run(args []string) error {
+	switch args[0] {
+	case "pprof":
+		return toPprof(args[1], args[2])
+	case "profile":
+		return passes(args[1], profile, args[2])
+	}
+	return passes(args[0], parse, args[1])
+}
+
 func main() {
-	if err := run(os.Args[1], os.Args[2]); err != nil {
+	if err := run(os.Args[1:]); err != nil {
 		fmt.Fprintln(os.Stderr, err)
 		os.Exit(1)
 	}
