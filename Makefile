@@ -141,6 +141,7 @@ TEST_SCRIPTS = $(sort $(wildcard tests/python/*_test.sh) $(wildcard tests/cli/*_
 test:
 	$(Q).ci/deps.sh test
 	$(Q).ci/pythons.sh || echo "pythons: the tests go without CPython 3.14 and 3.15"
+	$(Q).ci/jfr_peers.sh "$${XDG_CACHE_HOME:-$$HOME/.cache}/weft/peers" writers
 	$(Q)$(MAKE) $(JOBS) --no-print-directory all
 	$(Q)$(MAKE) $(JOBS) --no-print-directory $(BUILD)/test-programs SAN=address,undefined
 	$(Q)$(MAKE) $(JOBS) --no-print-directory fuzzers

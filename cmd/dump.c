@@ -110,18 +110,22 @@ static int dump(const struct options *opt, pid_t pid)
 
 static int dump_run(const struct options *opt)
 {
-	const char *text = opt->files.items[0];
-	struct options wanted = { 0 };
+	struct options wanted = { .pids = opt->pids, .pid_names = opt->pid_names };
 	struct pid_list found;
 	unsigned int number;
 	pid_t pid = 0;
 	int status;
 
-	if (!parse_count(text, 1, INT32_MAX, &number)) {
+	if (opt->files.n + opt->pids.n + opt->pid_names.n != 1) {
+		log_error("dump: one process, please: weft dump %s", verb_dump.synopsis);
+		fprintf(stderr, "  see: weft help dump\n");
+		return EXIT_USAGE;
+	}
+	if (opt->files.n && !parse_count(opt->files.items[0], 1, INT32_MAX, &number)) {
 		pid = (pid_t)number;
 		wanted.pids = (struct pid_list){ &pid, 1 };
-	} else {
-		wanted.pid_names = (struct string_list){ &text, 1 };
+	} else if (opt->files.n) {
+		wanted.pid_names = opt->files;
 	}
 	status = targets_find(&wanted, &found);
 	if (!status)
@@ -149,7 +153,6 @@ const struct verb verb_dump = {
 	.examples = "what does a service that hangs wait for?\nweft dump 4711\n"
 		    "for a program\nweft dump --json 4711\n",
 	.words = "PID",
-	.min_args = 1,
 	.max_args = 1,
 	.run = dump_run,
 };

@@ -13,6 +13,8 @@ static const struct option_info table[] = {
 	  "PID", OPTION_PIDS, FIELD(pids) },
 	{ ON_DOCTOR, "pid", 'p', 0, NULL, "PID", "also say what weft knows of this process", "PID",
 	  OPTION_PIDS, FIELD(pids) },
+	{ ON_DUMP, "pid", 'p', 0, NULL, "PID|NAME", "the same as without -p", "PID", OPTION_PIDS,
+	  FIELD(pids) },
 	{ ON_RECORD, "all", 'a', 0, NULL, NULL, "sample everything that runs on this machine", NULL,
 	  OPTION_FLAG, FIELD(all) },
 	{ ON_RECORD, "comm", 0, 0, NULL, "NAME",

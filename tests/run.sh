@@ -24,7 +24,7 @@ may_skip+='|no python3\.[0-9]+t? here'	# which there must be, lines_test.sh says
 may_skip+='|places were not used again'	# code objects of a free-threaded interpreter
 may_skip+='|no shared library, or no compiler'	# an interpreter that is one program
 may_skip+='|no (uvloop|greenlet|anyio) for it|no debug information for|no debug build of CPython here'	# packages that are there for some versions only
-may_skip+='|no JDK (8|11|21|25|26) here|no async-profiler here'	# JDK 17 there must be
+may_skip+='|no JDK (8|11|21|25|26) here|no async-profiler here|its library is not here'	# JDK 17 there must be
 may_skip+=')'
 export CMOCKA_MESSAGE_OUTPUT=TAP ASAN_OPTIONS=detect_leaks=1:allocator_may_return_null=1 UBSAN_OPTIONS=print_stacktrace=1
 

@@ -202,7 +202,7 @@ if other=$(tests/jfr/recordings.sh jmc 2>/dev/null); then
 import json, sys
 assert [f["service"] for f in json.load(open(sys.argv[1]))["files"]] == ["orders", "stock"]' "$work/out"
 else
-	skip "of several recordings it is said whose they are" "no JDK 17 here"
+	skip "of several recordings it is said whose they are" "no JMC: its library is not here"
 fi
 run jfr "$work/many"
 [ $status = 0 ] && says out "service orders · host orders-"

@@ -96,7 +96,13 @@ if [ "$(id -u)" = 0 ] && command -v setpriv >/dev/null; then
 else
 	skip "memory that may not be read: exit 3" "needs root and setpriv"
 fi
+run dump --pid $other
+[ $status = 1 ] && says err "process $other runs no CPython"
+claim "--pid PID is the same as PID" $?
 kill $other
+run dump -p 1 -p 2
+[ $status = 2 ] && says err "one process, please"
+claim "two processes: exit 2" $?
 
 # Symbols of an interpreter, and whatever bytes behind them.
 cat >"$work/fake.c" <<'C'

@@ -218,7 +218,7 @@ def run_loop(coroutine):
 def main():
     scene, seconds = sys.argv[1], float(sys.argv[2])
     if scene == "late":
-        print(os.getpid(), sys.argv[3], flush=True)
+        print("%d %s\n" % (os.getpid(), sys.argv[3]), end="", flush=True)  # one write: others write there, too
         function_of(scene, None)(time.thread_time() + 0.3)
     span = make_bare_spans() if scene == "api" else make_spans()
     if scene == "asleep":
