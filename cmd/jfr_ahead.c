@@ -21,7 +21,7 @@ static int search(struct jfr_run *run, int fd, bool is_only, struct late_scopes 
 {
 	bool is_of_use = fd >= 0 && !run->opt->check;
 	int err = is_of_use ? scope_search(fd, run->interpreter.file, is_only,
-					   jfr_workers_most(run), found)
+					   jfr_workers_most(run), found, &run->interpreter.known)
 			    : 0;
 
 	return err == -ENOMEM || err == -EINTR ? err : 0;

@@ -96,6 +96,7 @@ static int worker_init(struct worker *w, struct jfr_run *run, int fd, bool is_fi
 					 .to_ns = in->to_ns,
 					 .file = in->file,
 					 .late = in->late,
+					 .known = in->known ? metadata_ref(in->known) : NULL,
 					 .thread = in->thread },
 		};
 		jfr_run_start(&w->own,

@@ -29,6 +29,8 @@ struct event_visitor {
 	   wants the chunk's events. */
 	int (*begin)(void *ctx, struct chunk *chunk);
 	int (*end)(void *ctx, struct chunk *chunk, struct event_types *types);
+	/* Metadata that the first chunk may share, or NULL; may be NULL itself. */
+	struct metadata *(*known)(void *ctx);
 	/* In the order of the file. 0; -EBADMSG: these bytes are no such event; another negative
 	   errno ends the reading. */
 	int (*event)(void *ctx, struct chunk *chunk, const struct event *e);

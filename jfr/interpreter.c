@@ -51,6 +51,17 @@ static enum use use_of(const char *type)
 	return jvm_facts_wants(type) ? USE_FACT : USE_SINKS;
 }
 
+static bool is_of_scopes(enum use use)
+{
+	return use == USE_SCOPE || use == USE_SPAN_NAME;
+}
+
+/* Does the interpreter itself need to know? Where scopes are looked for only whose they are. */
+static bool is_own(const struct interpreter *in, enum use use)
+{
+	return use != USE_SINKS && (!in->found || use == USE_FACT || is_of_scopes(use));
+}
+
 static bool is_wanted(struct interpreter *in, struct binding *b, const struct jfr_type *type)
 {
 	bool is_named = in->events && event_list_has(in->events, type->name);
@@ -67,7 +78,7 @@ static bool is_wanted(struct interpreter *in, struct binding *b, const struct jf
 		b->is_for_sinks |= b->is_wanted[i];
 		b->needs_spans |= b->is_wanted[i] && !s->finds_spans;
 	}
-	return b->is_for_sinks || b->use != USE_SINKS;
+	return b->is_for_sinks || is_own(in, b->use);
 }
 
 /* The only one who hears of events of a type, if these may be known to it without being read: not
@@ -162,34 +173,20 @@ static bool is_in_range(struct interpreter *in, struct moment *m)
 	return is_in_time;
 }
 
-/* One that began in an earlier chunk is of use to whoever reads that. */
-static int keep_late(struct interpreter *in, struct moment *m, const struct span_scope *scope)
-{
-	const struct java_thread *thread = moment_thread(m);
-
-	if (!thread || m->time_ns >= m->chunk->header.start_ns)
-		return 0;
-	return late_scopes_add(in->found, late_owner(&in->facts, in->file), m->chunk, thread,
-			       scope);
-}
-
 static int take_scope(struct interpreter *in, struct moment *m)
 {
+	const struct java_thread *thread;
 	struct span_scope scope;
 	struct span_ids ids;
 
 	if (!scope_event_read(m, &scope, &ids))
 		return 0;
-	return in->found ? keep_late(in, m, &scope) : spans_add(&in->spans, &scope);
-}
-
-static int take_span_name(struct interpreter *in, const struct moment *m)
-{
 	if (!in->found)
-		return scope_event_read_name(m, &in->spans.names);
-	if (m->time_ns >= m->chunk->header.start_ns)
-		return 0;
-	return scope_event_read_name(m, &in->found->names);
+		return spans_add(&in->spans, &scope);
+	thread = moment_thread(m);
+	return !thread ? 0
+		       : late_scopes_add(in->found, late_owner(&in->facts, in->file), m->chunk,
+					 thread, &scope);
 }
 
 static void find_span(struct interpreter *in, struct moment *m)
@@ -291,9 +288,13 @@ static int recall(struct interpreter *in, const struct binding *b, struct chunk 
 	return in->sinks[b->only].recall(in->sinks[b->only].ctx, chunk, e, &b->unread);
 }
 
-static bool is_of_scopes(const struct binding *b)
+/* Scopes that began in an earlier chunk are of use to whoever reads that. 1: this one did not. */
+static int check_late(const struct binding *b, const struct chunk *chunk, const struct event *e)
 {
-	return b->use == USE_SCOPE || b->use == USE_SPAN_NAME;
+	int64_t time_ns;
+	int err = moment_time(b->reader, chunk, e, &time_ns);
+
+	return err ? err : time_ns >= chunk->header.start_ns;
 }
 
 static int read_event(struct interpreter *in, struct chunk *chunk, const struct event *e)
@@ -304,17 +305,20 @@ static int read_event(struct interpreter *in, struct chunk *chunk, const struct 
 
 	if (b->use == USE_SINKS && waits(in, b))
 		return wait_for_order(in, chunk, e);
-	if (is_of_scopes(b) && !in->has_scopes && !b->is_for_sinks)
+	if (is_of_scopes(b->use) && !in->has_scopes && !b->is_for_sinks)
 		return 0;
-	err = moment_read(b->reader, chunk, e, &in->settings, &m);
+	if (in->found && is_of_scopes(b->use))
+		err = check_late(b, chunk, e);
+	if (!err)
+		err = moment_read(b->reader, chunk, e, &in->settings, &m);
 	if (err)
-		return err;
+		return err == 1 ? 0 : err;
 	if (b->use != USE_SINKS)
 		take_own(in, b, &m);
 	if (b->use == USE_SCOPE && in->has_scopes)
 		err = take_scope(in, &m);
 	if (b->use == USE_SPAN_NAME && in->has_scopes)
-		err = take_span_name(in, &m);
+		err = scope_event_read_name(&m, in->found ? &in->found->names : &in->spans.names);
 	if (err || !b->is_for_sinks)
 		return err;
 	if (waits(in, b))
@@ -335,12 +339,11 @@ static int visit(void *ctx, struct chunk *chunk, const struct event *e)
 
 static void *bind_preview(void *ctx, struct metadata *m, const struct jfr_type *type)
 {
-	struct binding b = { .use = use_of(type->name) };
+	struct binding b = { .use = use_of(type->name), .only = -1 };
 
 	(void)m;
-	if (b.use == USE_SINKS || b.use == USE_SCOPE || b.use == USE_SPAN_NAME)
+	if (!is_own(ctx, b.use) || is_of_scopes(b.use))
 		return NULL;
-	b.only = -1;
 	b.row = *event_row_find(type->name);
 	return keep_binding(ctx, &b, type);
 }
@@ -463,8 +466,14 @@ static int end(void *ctx, struct chunk *chunk, struct event_types *types)
 	return err;
 }
 
+static struct metadata *known(void *ctx)
+{
+	return ((struct interpreter *)ctx)->known;
+}
+
 void interpreter_deinit(struct interpreter *in)
 {
+	metadata_unref(in->known);
 	event_types_free(in->previewed);
 	event_order_deinit(&in->order);
 	spans_deinit(&in->spans);
@@ -485,6 +494,7 @@ struct event_visitor interpreter_visitor(struct interpreter *in)
 		.unbind = unbind,
 		.begin = begin,
 		.end = end,
+		.known = known,
 		.event = visit,
 	};
 }

@@ -48,6 +48,7 @@ struct moment_sink {
 };
 
 struct late_scopes;
+struct metadata;
 
 struct interpreter {
 	uint32_t groups;    /* enum event_group, a bit each */
@@ -68,6 +69,7 @@ struct interpreter {
 	   put those that are found, when nothing else is asked for; NULL, NULL. */
 	const struct late_scopes *late;
 	struct late_scopes *found;
+	struct metadata *known; /* that the first chunk may have; owned, NULL is fine */
 	struct moment_sink sinks[MAX_SINKS];
 	unsigned int n_sinks;
 	struct settings settings;

@@ -2,6 +2,7 @@
 #include "jfr/metadata.h"
 
 #include <errno.h>
+#include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -16,7 +17,7 @@
 #define NEAR_IDS 4096	  /* JVMs give out some hundreds, and agents' go on from there */
 
 struct metadata {
-	unsigned int refs;
+	atomic_uint refs;
 	struct arena arena;
 	struct jfr_type *types; /* by id */
 	struct jfr_field *fields;
@@ -365,13 +366,13 @@ struct metadata *metadata_parse(const void *bytes, size_t len, int *err, const c
 
 struct metadata *metadata_ref(struct metadata *m)
 {
-	m->refs++;
+	atomic_fetch_add_explicit(&m->refs, 1, memory_order_relaxed);
 	return m;
 }
 
 void metadata_unref(struct metadata *m)
 {
-	if (!m || --m->refs)
+	if (!m || atomic_fetch_sub_explicit(&m->refs, 1, memory_order_acq_rel) > 1)
 		return;
 	free(m->body);
 	free(m->types);

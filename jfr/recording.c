@@ -129,10 +129,19 @@ static int visit_chunk(struct recording *r, struct chunk *c, struct extent *e)
 	return err ? err : last_err;
 }
 
+static struct metadata *known_metadata(const struct recording *r)
+{
+	const struct event_visitor *v = r->visitor;
+
+	if (r->types)
+		return event_types_metadata(r->types);
+	return v->known ? v->known(v->ctx) : NULL;
+}
+
 /* Metadata and constants up to `to`, by whatever way leads to them. */
 static int load(struct recording *r, struct chunk *c, uint64_t to, bool has_offsets)
 {
-	struct metadata *known = r->types ? event_types_metadata(r->types) : NULL;
+	struct metadata *known = known_metadata(r);
 	int err = has_offsets ? chunk_load(c, to, known) : -EBADMSG;
 
 	if (err != -EBADMSG)

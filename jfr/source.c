@@ -42,7 +42,7 @@ static int read_samples(const struct jfr_source *s, struct samples *samples,
 	struct interpreter in = { .groups = UINT32_MAX, .n_sinks = 1, .late = &late };
 	struct event_visitor visitor = interpreter_visitor(&in);
 	struct seen_chunks seen = { 0 };
-	int err = scope_search(s->fd, in.file, true, 1, &late);
+	int err = scope_search(s->fd, in.file, true, 1, &late, &in.known);
 
 	if (err != -ENOMEM && err != -EINTR) {
 		in.sinks[0] = samples_sink(samples);

@@ -28,7 +28,7 @@ const struct late_scopes *watch_look_ahead(struct file *file)
 	late_scopes_deinit(&file->late);
 	file->late_size = t->size;
 	if (is_finished(t->fd))
-		scope_search(t->fd, 0, true, 1, &file->late);
+		scope_search(t->fd, 0, true, 1, &file->late, NULL);
 	return &file->late;
 }
 
@@ -62,7 +62,7 @@ const struct late_scopes *watch_look_at_next(struct watch *w, struct file *file)
 
 		if (!watch_follows(file, next) || chunk_header_is_unflushed(&next->tail.header))
 			continue;
-		scope_search(next->tail.fd, 0, false, 1, &file->late);
+		scope_search(next->tail.fd, 0, false, 1, &file->late, NULL);
 		late_scopes_sort(&file->late);
 		break;
 	}

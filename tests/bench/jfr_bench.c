@@ -40,7 +40,7 @@ static int read_into(int fd, struct samples *samples, uint32_t groups)
 
 	in.sinks[0] = samples_sink(samples);
 	visitor = interpreter_visitor(&in);
-	err = scope_search(fd, 0, true, 1, &late);
+	err = scope_search(fd, 0, true, 1, &late, &in.known);
 	if (!err)
 		err = recording_read(fd, &visitor, &seen, &report);
 	samples_finish(samples, report.start_ns, report.end_ns);

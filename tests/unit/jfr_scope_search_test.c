@@ -88,7 +88,7 @@ static void look_ahead(struct meaning *m, struct late_scopes *late, size_t n_thr
 
 	jfr_chunk_end(&m->c);
 	assert_int_equal(write(fd, m->b.data, m->b.len), m->b.len);
-	assert_int_equal(scope_search(fd, 0, true, n_threads, late), 0);
+	assert_int_equal(scope_search(fd, 0, true, n_threads, late, &m->in.known), 0);
 	close(fd);
 	m->in.late = late;
 	m->in.groups = 1u << GROUP_CPU;
@@ -380,11 +380,47 @@ static void one_chunk_is_not_read_ahead(void **state)
 		sample(&m, 10, 1);
 		jfr_chunk_end(&m.c);
 		assert_int_equal(write(fd, m.b.data, m.b.len - n_cut), m.b.len - n_cut);
-		assert_int_equal(scope_search(fd, 0, true, 1, &late), 0);
+		assert_int_equal(scope_search(fd, 0, true, 1, &late, NULL), 0);
 		assert_int_equal(late.n, 0);
-		assert_int_equal(scope_search(fd, 0, false, 1, &late), 0);
+		assert_int_equal(scope_search(fd, 0, false, 1, &late, NULL), 0);
 		assert_int_equal(late.n, 1);
 		close(fd);
+		late_scopes_deinit(&late);
+		meaning_deinit(&m);
+	}
+}
+
+static void remember_metadata(void *ctx, struct chunk *chunk)
+{
+	*(struct metadata **)ctx = metadata_ref(chunk->metadata);
+}
+
+/* Unless they are others. */
+static void metadata_of_the_search_are_not_parsed_again(void **state)
+{
+	for (size_t is_other = 0; is_other < 2; is_other++) {
+		struct metadata *used = NULL, *known;
+		struct late_scopes late = { 0 };
+		struct meaning m = { 0 };
+
+		(void)state;
+		begin_chunk(&m, 17);
+		begin_chunk(&m, 17);
+		look_ahead(&m, &late, 1);
+		assert_non_null(m.in.known);
+		known = metadata_ref(m.in.known);
+		free(m.b.data);
+		m.b = (struct jfr_bytes){ 0 };
+		m.n_chunks = 0;
+		if (is_other)
+			meaning_begin(&m, &shapes[SAMPLE], 1);
+		else
+			begin_chunk(&m, 17);
+		meaning_tell(&m, (struct moment_sink){ .ctx = &used, .begin = remember_metadata });
+		assert_int_equal(m.err, 0);
+		assert_int_equal(used == known, !is_other);
+		metadata_unref(used);
+		metadata_unref(known);
 		late_scopes_deinit(&late);
 		meaning_deinit(&m);
 	}
@@ -398,7 +434,7 @@ static void find_and_lend(int fd)
 	struct recording_report report = { 0 };
 	struct seen_chunks seen = { 0 };
 
-	scope_search(fd, 0, true, 1, &late);
+	scope_search(fd, 0, true, 1, &late, &in.known);
 	recording_read(fd, &visitor, &seen, &report);
 	recording_report_deinit(&report);
 	seen_chunks_deinit(&seen);
@@ -445,6 +481,7 @@ int main(void)
 		cmocka_unit_test(first_chunk_may_be_damaged),
 		cmocka_unit_test(what_is_lent_to_a_chunk_is_bounded),
 		cmocka_unit_test(one_chunk_is_not_read_ahead),
+		cmocka_unit_test(metadata_of_the_search_are_not_parsed_again),
 		cmocka_unit_test(survives_mutation),
 	};
 
