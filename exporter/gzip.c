@@ -9,6 +9,7 @@
 #include <zlib.h>
 
 #define WINDOW_GZIP (15 + 16) /* zlib's way to say: the largest window, in a gzip wrapper */
+#define LEVEL 4		      /* half the time of zlib's own choice, and profiles are 3 % larger */
 
 struct gzip {
 	z_stream stream;
@@ -23,8 +24,8 @@ struct gzip *gzip_new(FILE *out)
 	if (!z)
 		return NULL;
 	z->out = out;
-	if (deflateInit2(&z->stream, Z_DEFAULT_COMPRESSION, Z_DEFLATED, WINDOW_GZIP, 8,
-			 Z_DEFAULT_STRATEGY) != Z_OK) {
+	if (deflateInit2(&z->stream, LEVEL, Z_DEFLATED, WINDOW_GZIP, 8, Z_DEFAULT_STRATEGY) !=
+	    Z_OK) {
 		free(z);
 		return NULL;
 	}
