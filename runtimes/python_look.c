@@ -2,11 +2,12 @@
 #include "runtimes/python_look.h"
 
 #define DICT_USED 16
-/* Between two questions, which cost some 10 us each: the longer nothing was imported the more. A
-   search reads of every module, so it may take a twentieth of the time by its steps, and what stays
-   half done is asked for less and less. */
+/* Between two questions, of which each costs some 50 us: an eighth of the time in which nothing was
+   imported. A search reads of every module, so it may take a twentieth of the time by its steps,
+   and what stays half done is asked for less and less. */
 #define MIN_PAUSE_NS (20 * UINT64_C(1000000))
-#define MAX_PAUSE_NS (160 * UINT64_C(1000000))
+#define MAX_PAUSE_NS (640 * UINT64_C(1000000))
+#define PAUSE_SHARE 8
 #define MAX_HALF_PAUSE_NS (UINT64_C(5000) * 1000000)
 #define SEARCH_SHARE 20
 #define CACHE_BYTES (4u << 20)
@@ -47,11 +48,16 @@ static uint64_t sum_of(struct python_heap *h, const uint64_t *modules, int n)
 	return sum;
 }
 
-static uint64_t longer(uint64_t pause_ns, uint64_t max_ns)
+static uint64_t between(uint64_t pause_ns, uint64_t max_ns)
 {
-	if (pause_ns < MIN_PAUSE_NS)
-		return MIN_PAUSE_NS;
-	return pause_ns < max_ns / 2 ? pause_ns * 2 : max_ns;
+	return pause_ns < MIN_PAUSE_NS ? MIN_PAUSE_NS : pause_ns < max_ns ? pause_ns : max_ns;
+}
+
+static uint64_t pause_of(const struct python_look *look, uint64_t now_ns)
+{
+	if (look->is_half)
+		return between(2 * look->pause_ns, MAX_HALF_PAUSE_NS);
+	return between((now_ns - look->new_ns) / PAUSE_SHARE, MAX_PAUSE_NS);
 }
 
 static void search(struct python_look *look, struct python_heap *h, const uint64_t *modules, int n,
@@ -74,7 +80,7 @@ bool python_look(struct python_look *look, struct python_part *part, struct mem 
 	bool is_new, is_half = look->is_half;
 	int n;
 
-	look->pause_ns = longer(look->pause_ns, is_half ? MAX_HALF_PAUSE_NS : MAX_PAUSE_NS);
+	look->pause_ns = pause_of(look, now_ns);
 	look->next_ns = now_ns + look->pause_ns;
 	if (!python_steps_left(part) || python_search_begin(&s, part, m, l, CACHE_BYTES, &h) < 0)
 		return false;
@@ -87,8 +93,10 @@ bool python_look(struct python_look *look, struct python_part *part, struct mem 
 		took_ns = python_search_steps(&s, &h) * SEARCH_SHARE; /* a step, about a ns */
 		if (!h.n_left)
 			look->modules = 0; /* that was not all: it is searched again */
-		if (is_new)
+		if (is_new) {
 			look->pause_ns = MIN_PAUSE_NS;
+			look->new_ns = now_ns;
+		}
 		if (look->pause_ns < took_ns)
 			look->pause_ns = took_ns;
 		look->next_ns = now_ns + look->pause_ns;

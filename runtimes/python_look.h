@@ -19,7 +19,8 @@
 struct python_look {
 	/* modules of the interpreters as they were at the last search, and when to ask again */
 	uint64_t modules, next_ns, pause_ns;
-	bool is_half; /* a module was there, but not yet all that was wanted of it */
+	uint64_t new_ns; /* when they were last seen to have changed */
+	bool is_half;	 /* a module was there, but not yet all that was wanted of it */
 };
 
 /* Is it time to ask? */

@@ -107,9 +107,9 @@ const char *python_names_get(const struct python_names *ns, pid_t tid, uint64_t 
 	return ns->items[n - 1].name;
 }
 
-bool python_names_is_due(const struct python_names *ns, uint64_t now_ns)
+bool python_names_is_due(const struct python_names *ns, bool is_main, uint64_t now_ns)
 {
-	return now_ns >= ns->next_look_ns;
+	return now_ns >= ns->next_look_ns && (!is_main || now_ns >= ns->good_until_ns);
 }
 
 void python_names_look(struct python_names *ns, struct mem *m,
@@ -154,12 +154,13 @@ const char *python_names_of(struct python_names *ns, struct processes *ps, struc
 			    const struct python_names_source *source, pid_t tid)
 {
 	uint64_t now_ns = clock_ns(CLOCK_MONOTONIC);
+	bool is_main = tid == proc->pid;
 	const char *name;
 	struct mem *mem;
 
 	tid = inner_tid(ns, ps, proc, tid);
 	name = python_names_get(ns, tid, now_ns);
-	if (name || proc->exit_time_ns || !python_names_is_due(ns, now_ns))
+	if (name || proc->exit_time_ns || !python_names_is_due(ns, is_main, now_ns))
 		return name;
 	mem = mem_live(proc->pid, &proc->patience);
 	if (mem)

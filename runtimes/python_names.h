@@ -51,8 +51,9 @@ const char *python_names_of(struct python_names *ns, struct processes *ps, struc
 
 /* NULL: none is known (any more). tid: in the process's own pid namespace. */
 const char *python_names_get(const struct python_names *ns, pid_t tid, uint64_t now_ns);
-/* Is it time to look for a thread that has none? */
-bool python_names_is_due(const struct python_names *ns, uint64_t now_ns);
+/* Is it time to look for a thread that has none? A main thread mostly never will: it is looked for
+   as often as names are read again. */
+bool python_names_is_due(const struct python_names *ns, bool is_main, uint64_t now_ns);
 /* Reads all names, as far as there are steps for it; a main thread that nobody renamed has none. */
 void python_names_look(struct python_names *ns, struct mem *m,
 		       const struct python_names_source *source, uint64_t now_ns);

@@ -118,14 +118,17 @@ static void names_are_looked_for_ever_less_and_do_not_hold_for_ever(void **state
 
 	(void)state;
 	make_thread(&world, 13, "worker", PTHREAD_TID);
-	assert_true(python_names_is_due(&ns, 0));
+	assert_true(python_names_is_due(&ns, false, 0));
+	assert_true(python_names_is_due(&ns, true, 0));
 	look(&ns, false);
-	assert_false(python_names_is_due(&ns, 1));
-	assert_true(python_names_is_due(&ns, second));
+	assert_false(python_names_is_due(&ns, false, 1));
+	assert_true(python_names_is_due(&ns, false, second));
 	for (int i = 0; i < 20; i++)
 		look(&ns, false);
-	assert_false(python_names_is_due(&ns, second));
-	assert_true(python_names_is_due(&ns, 3 * second));
+	assert_false(python_names_is_due(&ns, false, second));
+	assert_true(python_names_is_due(&ns, false, 3 * second));
+	assert_false(python_names_is_due(&ns, true, 9 * second));
+	assert_true(python_names_is_due(&ns, true, 11 * second));
 	assert_non_null(python_names_get(&ns, TID, 9 * second));
 	assert_null(python_names_get(&ns, TID, 11 * second));
 	python_names_deinit(&ns);
