@@ -30,16 +30,11 @@ int protobuf_error(const struct protobuf *pb)
 	return pb->err;
 }
 
-/* Room for len more bytes, or NULL. */
-static uint8_t *reserve(struct protobuf *pb, size_t len)
+static uint8_t *grow(struct protobuf *pb, size_t len)
 {
 	size_t cap = pb->cap ? pb->cap : 256;
 	uint8_t *bytes;
 
-	if (pb->err)
-		return NULL;
-	if (len <= pb->cap - pb->len)
-		return pb->bytes + pb->len;
 	while (cap - pb->len < len && cap <= SIZE_MAX / 2)
 		cap *= 2;
 	bytes = cap - pb->len < len ? NULL : realloc(pb->bytes, cap);
@@ -50,6 +45,14 @@ static uint8_t *reserve(struct protobuf *pb, size_t len)
 	pb->bytes = bytes;
 	pb->cap = cap;
 	return bytes + pb->len;
+}
+
+/* Room for len more bytes, or NULL. */
+static inline uint8_t *reserve(struct protobuf *pb, size_t len)
+{
+	if (pb->err)
+		return NULL;
+	return len <= pb->cap - pb->len ? pb->bytes + pb->len : grow(pb, len);
 }
 
 static void put_varint(struct protobuf *pb, uint64_t value)
