@@ -80,6 +80,8 @@ bool python_look(struct python_look *look, struct python_part *part, struct mem 
 	bool is_new, is_half = look->is_half;
 	int n;
 
+	if (!look->new_ns)
+		look->new_ns = now_ns;
 	look->pause_ns = pause_of(look, now_ns);
 	look->next_ns = now_ns + look->pause_ns;
 	if (!python_steps_left(part) || python_search_begin(&s, part, m, l, CACHE_BYTES, &h) < 0)

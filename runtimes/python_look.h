@@ -19,7 +19,7 @@
 struct python_look {
 	/* modules of the interpreters as they were at the last search, and when to ask again */
 	uint64_t modules, next_ns, pause_ns;
-	uint64_t new_ns; /* when they were last seen to have changed */
+	uint64_t new_ns; /* when they were last seen to have changed, or first at all */
 	bool is_half;	 /* a module was there, but not yet all that was wanted of it */
 };
 

@@ -272,14 +272,34 @@ static void asyncio_is_found_when_it_is_imported(void **state)
 	assert_true(python_asyncio_look(&a, fresh_part(), &world.m, &world.l, WORLD_ADDR,
 					now += SECOND));
 	assert_int_equal(a.current_tasks, 0);
-	/* Seldom where nothing is imported, but never never. */
-	for (int i = 0; i < 9; i++)
-		assert_false(
-			python_asyncio_look(&a, fresh_part(), &world.m, &world.l, WORLD_ADDR, now));
-	assert_false(python_asyncio_is_due(&a, &world.l, now + SECOND / 10));
-	assert_true(python_asyncio_is_due(&a, &world.l, now + SECOND / 5));
 	make_thread(&world, 14);
 	assert_false(python_asyncio_is_due(&a, &world.l, now + SECOND));
+}
+
+/* But never never, and as often as at first when something was imported. */
+static void where_nothing_is_imported_it_is_asked_for_less_often(void **state)
+{
+	static const struct {
+		uint64_t quiet_ms, pause_ms;
+	} cases[] = { { 0, 20 }, { 100, 20 }, { 800, 100 }, { 4000, 500 }, { 60000, 640 } };
+	const uint64_t ms = SECOND / 1000, begin = SECOND;
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		uint64_t none = 0, now = begin + cases[i].quiet_ms * ms;
+		struct python_asyncio a = { 0 };
+
+		make_thread(&world, 11);
+		python_asyncio_look(&a, fresh_part(), &world.m, &world.l, WORLD_ADDR, begin);
+		python_asyncio_look(&a, fresh_part(), &world.m, &world.l, WORLD_ADDR, now);
+		assert_false(
+			python_asyncio_is_due(&a, &world.l, now + (cases[i].pause_ms - 1) * ms));
+		assert_true(python_asyncio_is_due(&a, &world.l, now + cases[i].pause_ms * ms));
+		import(&world, "os", "_current_tasks", current_tasks(&world, 1, &none));
+		now += SECOND;
+		python_asyncio_look(&a, fresh_part(), &world.m, &world.l, WORLD_ADDR, now);
+		assert_true(python_asyncio_is_due(&a, &world.l, now + 20 * ms));
+	}
 }
 
 static void the_main_interpreter_is_asked_first(void **state)
@@ -423,6 +443,7 @@ int main(void)
 		cmocka_unit_test(the_dict_has_other_threads_tasks_and_free_places),
 		cmocka_unit_test(more_tasks_than_threads_can_have_are_left_out),
 		cmocka_unit_test(asyncio_is_found_when_it_is_imported),
+		cmocka_unit_test(where_nothing_is_imported_it_is_asked_for_less_often),
 		cmocka_unit_test(the_main_interpreter_is_asked_first),
 		cmocka_unit_test(where_groups_have_their_task_is_known_before_there_is_one),
 		cmocka_unit_test(groups_that_come_after_their_module_are_looked_for_again),
