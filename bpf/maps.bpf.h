@@ -17,6 +17,7 @@
 #include "bpf/kernel_types.h"
 #include "bpf/shared.h"
 #include "unwinders/arch.h"
+#include "unwinders/compiler.h"
 #include "unwinders/orc.h"
 #include "unwinders/python_await.h"
 #include "unwinders/python_identity.h"
@@ -25,9 +26,16 @@
 #include "unwinders/unwind.h"
 
 #define MAX_FRAMES (MAX_KERNEL_FRAMES + MAX_USER_FRAMES)
-#define STACK_WINDOW 2048   /* bytes of user stack read at a time: some twenty frames */
-#define N_CACHED_RULES 2048 /* all that a per-CPU value may have */
+#define PAGE_LEN 4096ULL
+#define STACK_WINDOW 4096      /* bytes of user stack read at a time at most: some forty frames */
+#define STACK_WINDOW_LEAST 512 /* and no more where it is further from the last one than this: */
+#define STACK_WINDOW_NEAR (2 * STACK_WINDOW)
+#define STACK_WINDOW_ACROSS 2048 /* where a page ends before that */
+#define STACK_PAIR 16		 /* the most that is asked for at once */
+#define N_CACHED_RULES 2048	 /* all that a per-CPU value may have */
 #define RULES_A_PLACE 4
+#define N_STACK_RULES 256
+#define STACK_RULE_LEN 64 /* bytes of stack that share one */
 
 #define SETTING __weak const volatile
 
@@ -62,6 +70,12 @@ struct cached_rules {
 	struct cached_rule items[N_CACHED_RULES];
 };
 
+/* Rules of frames by the frames' own addresses: a tick finds all memory cold, and neighbours share
+   lines and pages. */
+struct stack_rules {
+	struct cached_rule items[N_STACK_RULES];
+};
+
 /* The process that this CPU sampled last: mostly it is the next one too, and to a tick, for which
    all memory is cold, each lookup in a hash costs as much as some frames. */
 struct last_process {
@@ -78,8 +92,10 @@ struct scratch {
 	struct last_process last;
 	struct unwind u;
 	__u64 window_start; /* user address of window[0]; 0: nothing read yet */
-	__u64 missed;	    /* the address that was looked for last and not in it */
+	__u64 window_len;
+	__u64 missed; /* the address that was looked for last and not in it */
 	__u8 window[STACK_WINDOW];
+	__u32 find_end; /* why native_find_new() found nothing, or 0 */
 	__u32 is_busy;
 	__u32 is_entering;   /* the kernel has not saved the user registers yet: an NMI */
 	__u32 is_exec;	     /* inside execve: the user registers may be of the image before */
@@ -112,6 +128,13 @@ struct {
 	__type(key, __u32);
 	__type(value, struct cached_rules);
 } cached_rules __weak SEC(".maps");
+
+struct {
+	__uint(type, BPF_MAP_TYPE_PERCPU_ARRAY);
+	__uint(max_entries, 1);
+	__type(key, __u32);
+	__type(value, struct stack_rules);
+} stack_rules __weak SEC(".maps");
 
 /* How long each CPU's ticks are, by CPU number: one element for each that may come. User space
    writes through its own mapping, ticks read. */
@@ -243,6 +266,15 @@ struct {
 	__type(value, struct python_scratch);
 } python_scratches __weak SEC(".maps");
 
+struct {
+	__uint(type, BPF_MAP_TYPE_PERCPU_ARRAY);
+	__uint(max_entries, 1);
+	__type(key, __u32);
+	__type(value, struct python_pages);
+} python_pages __weak SEC(".maps");
+
+_Static_assert(sizeof(struct python_pages) <= 24 * 1024, "as memory_plan.c counts it");
+
 /* Targets. User space fills them; forks add to and remove from the pids. */
 struct {
 	__uint(type, BPF_MAP_TYPE_HASH);
@@ -296,8 +328,11 @@ static __always_inline struct python_scratch *python_scratch_get(void)
 	return bpf_map_lookup_elem(&python_scratches, &zero);
 }
 
-/* Keeps clang from proving that a bound is not needed and dropping it: the verifier wants to see
- * it. */
-#define OPAQUE(x) asm volatile("" : "+r"(x))
+static __always_inline struct python_pages *python_pages_get(void)
+{
+	__u32 zero = 0;
+
+	return bpf_map_lookup_elem(&python_pages, &zero);
+}
 
 #endif

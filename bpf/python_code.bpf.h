@@ -10,8 +10,6 @@
 #include "unwinders/unwind.bpf.h"
 #include "unwinders/python.bpf.h"
 
-#define PAGE_LEN 4096ULL
-
 /* What there is of len bytes: up to the end of the page where the next one is not there. */
 static __always_inline __u32 python_copy(__u8 *to, __u64 addr, __u64 len)
 {
@@ -35,7 +33,7 @@ static __always_inline __u64 python_code_word(const struct wire_python_code *cod
 {
 	OPAQUE(at);
 	at &= ~7ULL;
-	return at <= CODE_OBJECT_MAX - sizeof(__u64) ? *(const __u64 *)&code->object[at] : 0;
+	return at <= CODE_OBJECT_MAX - sizeof(__u64) ? VALUE_AT(__u64, &code->object[at]) : 0;
 }
 
 /* False: the object itself is not there. */

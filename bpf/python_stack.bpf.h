@@ -269,8 +269,7 @@ static __always_inline void python_stack(struct scratch *s, __u64 vdso)
 	if (!python_look_up(s, p, vdso))
 		return;
 	p->code.sample_id = s->sample.id;
-	p->reads.start = p->reads.missed[0] = p->reads.missed[1] = 0;
-	p->reads.sample = (__u32)s->sample.id;
+	python_reads_begin(&p->reads, (__u32)s->sample.id);
 	p->record.loop_time = p->record.loop_ms = 0;
 	p->record.h.flags = 0;
 	p->code.pad = pid;

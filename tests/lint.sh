@@ -30,7 +30,7 @@ for folder in core unwinders symbolizer runtimes bpf jfr exporter cmd; do
 			done
 			# The kernel half sees only what is made for it.
 			case $file in
-			*.bpf.[ch]) case $inc in bpf/* | unwinders/*.bpf.h | unwinders/python_identity.h | unwinders/python_walk.h | unwinders/python_task.h | unwinders/python_await.h | unwinders/python_span.h | unwinders/orc.h | unwinders/table.h | unwinders/unwind.h | unwinders/arch*) ok=1 ;; *) ok= ;; esac ;;
+			*.bpf.[ch]) case $inc in bpf/* | unwinders/*.bpf.h | unwinders/python_identity.h | unwinders/python_walk.h | unwinders/python_task.h | unwinders/python_await.h | unwinders/python_span.h | unwinders/orc.h | unwinders/table.h | unwinders/unwind.h | unwinders/compiler.h | unwinders/arch*) ok=1 ;; *) ok= ;; esac ;;
 			esac
 			[ -n "$ok" ] || echo "$file includes $inc"
 		done

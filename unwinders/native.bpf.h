@@ -19,6 +19,7 @@
 
 #include "bpf/counters.h"
 #include "unwinders/arch.h"
+#include "unwinders/compiler.h"
 #include "unwinders/table.h"
 #include "unwinders/unwind.h"
 
@@ -122,16 +123,17 @@ static __always_inline int native_signal(struct unwind *u)
 static __always_inline int native_cfa(struct unwind *u, struct unwind_rule rule, __u64 *cfa)
 {
 	__u64 base = u->regs[rule.reg];
+	int is_valid = !!(u->valid_regs & REG_BIT(rule.reg));
 
+	if (!UNLIKELY(rule.cfa != CFA_REG || !is_valid)) {
+		*cfa = base + rule.cfa_off;
+		return 0;
+	}
 	switch (rule.cfa) {
 	case CFA_REG:
 	case CFA_DEREF:
-		if (!(u->valid_regs & REG_BIT(rule.reg)))
+		if (!is_valid)
 			return END_EXPRESSION;
-		if (rule.cfa == CFA_REG) {
-			*cfa = base + rule.cfa_off;
-			return 0;
-		}
 		if (read_stack(u, base + (__s16)rule.cfa_off, cfa, 1))
 			return END_READ_FAULT;
 		*cfa += rule.cfa_off >> 16;
@@ -179,25 +181,25 @@ static __always_inline int native_apply(struct unwind *u, struct unwind_rule rul
 	__u64 pair[2], cfa = 0;
 	int end;
 
-	if (rule.cfa == CFA_SIGNAL)
+	if (UNLIKELY(rule.cfa == CFA_SIGNAL))
 		return native_signal(u);
-	if (rule.cfa == CFA_END)
+	if (UNLIKELY(rule.cfa == CFA_END))
 		return END_ROOT;
 	end = native_cfa(u, rule, &cfa);
-	if (end)
+	if (UNLIKELY(end))
 		return end;
-	if (cfa <= u->regs[REG_SP])
+	if (UNLIKELY(cfa <= u->regs[REG_SP]))
 		return END_NOT_ADVANCING;
 	if (rule.fp == FP_AT_CFA) {
-		if (native_pair(u, cfa, rule.fp_off, pair))
+		if (UNLIKELY(native_pair(u, cfa, rule.fp_off, pair)))
 			return END_READ_FAULT;
 		u->regs[REG_FP] = pair[0];
 		u->valid_regs |= REG_BIT(REG_FP);
 	} else {
-		if (read_stack(u, cfa - 8, &pair[1], 1))
+		if (UNLIKELY(read_stack(u, cfa - 8, &pair[1], 1)))
 			return END_READ_FAULT;
 		end = native_fp(u, rule);
-		if (end)
+		if (UNLIKELY(end))
 			return end;
 	}
 	u->regs[REG_PC] = pair[1];
@@ -226,14 +228,14 @@ static __always_inline int native_step(struct unwind *u)
 	int end = native_find(u, u->is_exact ? pc : pc - 1, &raw);
 	struct unwind_rule rule = rule_from_words((__u32)raw, (__u32)(raw >> 32));
 
-	if (end == END_NO_RULE || (!end && rule.cfa == CFA_NONE)) {
+	if (UNLIKELY(end == END_NO_RULE || (!end && rule.cfa == CFA_NONE))) {
 		if (u->is_exact)
 			return END_NO_RULE;
 		if (native_is_trampoline(pc))
 			return native_signal(u);
 		return native_is_planted(u, pc) ? END_ROOT : END_NO_RULE;
 	}
-	return end ? end : native_apply(u, rule);
+	return UNLIKELY(end) ? end : native_apply(u, rule);
 }
 
 #endif

@@ -4,6 +4,7 @@
  * the host; whoever includes it defines before that
  *
  *	int read_user(__u64 addr, void *buf, __u32 len)		0, or negative when unreadable
+ *	struct python_pages *python_pages_get(void)		a CPU's own, zeros at first; or NULL
  *
  * All memory here is the target's: pointers may lead anywhere and in circles. What a step reads
  * goes through struct python_reads, which is in the caller's scratch as BPF has little stack.
@@ -14,78 +15,22 @@
 #include "bpf/counters.h"
 #include "bpf/weft.h"
 #include "unwinders/arch.h"
+#include "unwinders/compiler.h"
 #include "unwinders/python_identity.h"
+#include "unwinders/python_pages.bpf.h"
+#include "unwinders/python_slot.bpf.h"
 #include "unwinders/python_walk.h"
 
 /* A byte or word of what was read, wherever the layout says. */
 #define PYTHON_AT(bytes, type, off) \
-	(*(const type *)&(bytes)[(off) & (PYTHON_FRAME_MAX - sizeof(type))])
+	VALUE_AT(type, &(bytes)[(off) & (PYTHON_FRAME_MAX - sizeof(type))])
 
 /* The same of a thread state. */
 #define PYTHON_TSTATE_AT(bytes, off) \
-	(*(const __u64 *)&(bytes)[(off) & (PYTHON_TSTATE_MAX - sizeof(__u64))])
+	VALUE_AT(__u64, &(bytes)[(off) & (PYTHON_TSTATE_MAX - sizeof(__u64))])
 
-#define PYTHON_PAGE 4096ULL
 #define PYTHON_DICT_VERSION 24 /* to 3.11; another number after each change of any dict */
 #define PYTHON_STR_INTERNED 3  /* bits of a str's state */
-
-#ifndef OPAQUE
-#define OPAQUE(x) asm volatile("" : "+r"(x))
-#endif
-
-static __always_inline __u64 python_read_pointer(__u64 addr)
-{
-	__u64 word = 0;
-
-	return read_user(addr, &word, sizeof(word)) ? 0 : word;
-}
-
-/* pthread_getspecific(), glibc's way: a first block inside the thread, the others by pointers. */
-static __always_inline __u64 python_specific(__u64 thread, __u64 key_at)
-{
-	__u32 key = 0;
-	__u64 block;
-
-	if (read_user(key_at, &key, sizeof(key)) || key >= PTHREAD_KEYS_MAX)
-		return 0;
-	block = thread + PTHREAD_FIRST_BLOCK;
-	if (key >= PTHREAD_BLOCK_KEYS)
-		block = python_read_pointer(thread + PTHREAD_BLOCKS + key / PTHREAD_BLOCK_KEYS * 8);
-	return block ? python_read_pointer(block + key % PTHREAD_BLOCK_KEYS * 16 + 8) : 0;
-}
-
-/* musl's way. */
-static __always_inline __u64 python_musl_specific(__u64 thread, __u64 key_at)
-{
-	__u32 key = 0;
-	__u64 values;
-
-	if (read_user(key_at, &key, sizeof(key)) || key >= MUSL_KEYS_MAX)
-		return 0;
-	values = python_read_pointer(thread + MUSL_SPECIFIC);
-	return values ? python_read_pointer(values + key * 8) : 0;
-}
-
-/* __tls_get_addr(), of memory that is there already: the thread's vector has a pointer for each
-   module, in glibc or -1. */
-static __always_inline __u64 python_in_module(__u64 thread, const struct python_slot_at *slot,
-					      __u32 entry_len)
-{
-	__u64 vector = python_read_pointer(thread + TLS_VECTOR);
-	__u64 block = vector ? python_read_pointer(vector + (__u64)entry_len * slot->module) : 0;
-
-	return block && block + 1 ? python_read_pointer(block + slot->where) : 0;
-}
-
-/* What a thread's own variable holds; 0 for a slot of another kind. */
-static __always_inline __u64 python_slot_read(const struct python_slot_at *slot, __u64 thread)
-{
-	if (slot->kind == PYTHON_SLOT_MODULE)
-		return python_in_module(thread, slot, TLS_VECTOR_ENTRY);
-	if (slot->kind == PYTHON_SLOT_MUSL_MODULE)
-		return python_in_module(thread, slot, MUSL_TLS_VECTOR_ENTRY);
-	return slot->kind == PYTHON_SLOT_STATIC ? python_read_pointer(thread + slot->where) : 0;
-}
 
 /* Reads a thread state to where frames are read to. False: it is not there. */
 static __always_inline int python_read_tstate(const struct python_process *p, __u64 tstate,
@@ -227,17 +172,18 @@ static __always_inline __u32 python_near_key(const struct python_reads *r, __u64
  * in which no interned str came or went: where such a one was, it is. words are the code object
  * from code_id on.
  */
-static __always_inline __u32 python_named_id(const struct python_process *p, __u64 words_hash,
-					     struct python_reads *r, struct python_near_code *near)
+static __always_inline __u32 python_named_id(const struct python_process *p, const __u64 *words,
+					     __u64 words_hash, struct python_reads *r,
+					     struct python_near_code *near)
 {
-	__u32 at = ((__u32)p->code_name - p->code_id) / sizeof(*r->words);
+	__u32 at = ((__u32)p->code_name - p->code_id) / sizeof(*words);
 	__u32 key = python_near_key(r, words_hash), id;
 	__u64 name[2] = { 0 }; /* hash and state */
 
 	if (r->epoch && near->key == key && near->id)
 		return near->id;
 	OPAQUE(at);
-	if (at < PYTHON_IDENTITY_WORDS && read_user(r->words[at] + p->str_hash, name, sizeof(name)))
+	if (at < PYTHON_IDENTITY_WORDS && read_user(words[at] + p->str_hash, name, sizeof(name)))
 		name[0] = name[1] = 0;
 	id = python_identity_name(words_hash, name[0]);
 	if (r->epoch && name[1] & PYTHON_STR_INTERNED) {
@@ -247,17 +193,42 @@ static __always_inline __u32 python_named_id(const struct python_process *p, __u
 	return id;
 }
 
+/* Begins to read for a sample of this number. */
+static __always_inline void python_reads_begin(struct python_reads *r, __u32 sample)
+{
+	r->start = r->missed[0] = r->missed[1] = 0;
+	r->sample = sample;
+	r->n_codes = 0;
+}
+
+/* What a code object is known by, code_id_len bytes; NULL: it cannot be read. */
+static __always_inline const __u64 *python_code_words(const struct python_process *p, __u64 code,
+						      struct python_reads *r)
+{
+	__u64 len = p->code_id_len; /* 64 bits: what is compared is what is passed on */
+	const __u64 *words = NULL;
+
+	if (r->n_codes++ >= PYTHON_PAGES_AFTER)
+		words = python_page_bytes(code + p->code_id, len, r->sample);
+	if (words)
+		return words;
+	OPAQUE(len);
+	if (len > sizeof(r->words) || read_user(code + p->code_id, r->words, len))
+		return NULL;
+	return r->words;
+}
+
 static __always_inline __u32 python_new_id(const struct python_process *p, __u64 code,
 					   struct python_reads *r, struct python_near_code *near)
 {
-	__u64 len = p->code_id_len; /* 64 bits: what is compared is what is passed on */
+	const __u64 *words = python_code_words(p, code, r);
 	__u64 hash;
 
-	OPAQUE(len);
-	if (len > sizeof(r->words) || read_user(code + p->code_id, r->words, len))
+	if (!words)
 		return 0;
-	hash = python_identity_words(r->words, len / sizeof(*r->words));
-	return p->code_name ? python_named_id(p, hash, r, near) : python_identity_name(hash, 0);
+	hash = python_identity_words(words, p->code_id_len / sizeof(*words));
+	return p->code_name ? python_named_id(p, words, hash, r, near)
+			    : python_identity_name(hash, 0);
 }
 
 /* Objects are 256 bytes and more, the frames of a data stack 64. What is further away begins
@@ -370,7 +341,7 @@ static __always_inline int python_is_near(const struct python_reads *r, __u64 fr
    ends where the window does. 0, or negative. */
 static __always_inline int python_read_window(struct python_reads *r, __u64 frame, __u64 len)
 {
-	__u64 below = frame & (PYTHON_PAGE - 1), size;
+	__u64 below = frame & (PYTHON_PAGE_LEN - 1), size;
 
 	if (below > PYTHON_WINDOW_FIRST && r->start - frame >= PYTHON_WINDOW_FIRST)
 		below = PYTHON_WINDOW_FIRST;

@@ -8,7 +8,7 @@
 #ifndef UNWINDERS_PYTHON_GIL_BPF_H
 #define UNWINDERS_PYTHON_GIL_BPF_H
 
-#include "unwinders/python.bpf.h"
+#include "unwinders/python_slot.bpf.h"
 
 /* Besides the main one, the newest first. A list may lead in a circle, and this is asked while a
    run queue is locked. */

@@ -13,7 +13,7 @@
 #ifndef UNWINDERS_PYTHON_SPAN_BPF_H
 #define UNWINDERS_PYTHON_SPAN_BPF_H
 
-#include "unwinders/python.bpf.h"
+#include "unwinders/python_slot.bpf.h"
 #include "unwinders/python_span.h"
 
 /* Python/context.c and hamt.c: the same from 3.7 to 3.15. */
@@ -41,7 +41,7 @@
 #define PYTHON_STR_BEGIN 128 /* a power of two that holds some more than that */
 
 #define PYTHON_SPAN_AT(bytes, off) \
-	(*(const __u64 *)&(bytes)[(off) & (PYTHON_SPAN_BYTES - sizeof(__u64))])
+	VALUE_AT(__u64, &(bytes)[(off) & (PYTHON_SPAN_BYTES - sizeof(__u64))])
 
 /* A node that all keys with one hash are in: where there is a key's value; 0: it is not in it. */
 static __always_inline __u64 python_trie_alike(__u64 node, __u64 n_words, __u64 key)
@@ -305,8 +305,8 @@ static __always_inline int python_read_ids(const struct python_spans *p, __u64 c
 static __always_inline __u64 python_str_size(const struct python_spans *p,
 					     const __u8 begin[PYTHON_STR_BEGIN])
 {
-	__u64 n = *(const __u64 *)&begin[p->str_length & (PYTHON_STR_BEGIN - sizeof(__u64))];
-	__u64 state = *(const __u32 *)&begin[p->str_state & (PYTHON_STR_BEGIN - sizeof(__u32))];
+	__u64 n = VALUE_AT(__u64, &begin[p->str_length & (PYTHON_STR_BEGIN - sizeof(__u64))]);
+	__u64 state = VALUE_AT(__u32, &begin[p->str_state & (PYTHON_STR_BEGIN - sizeof(__u32))]);
 
 	return PYTHON_STR_HEADER + n * (state >> p->str_kind_bit & 7);
 }

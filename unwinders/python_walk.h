@@ -158,6 +158,29 @@ struct python_near_code {
 	__u32 shown;   /* a mark of what user space knows: bpf/python_code.bpf.h */
 };
 
+/* Pages of code objects: unwinders/python_pages.bpf.h. */
+#define PYTHON_PAGE_LEN 4096
+#define PYTHON_PAGES_AFTER 16  /* code objects: fewer are not worth the looking up */
+#define PYTHON_PAGES 64	       /* a power of two */
+#define PYTHON_PAGES_LEN 16384 /* as well */
+#define PYTHON_PAGES_BEGIN 8
+
+struct python_page {
+	__u64 addr;	 /* of the page */
+	__u32 sample;	 /* that asked for it last */
+	__u32 at;	 /* how far pages->used was when this sample read it; 0: it did not */
+	__u16 n;	 /* how often it was asked for */
+	__u16 low, high; /* what it was asked for lies between them */
+	__u16 pad;
+};
+
+struct python_pages {
+	struct python_page items[PYTHON_PAGES];
+	__u32 sample;					/* that read the bytes */
+	__u32 used;					/* bytes, since it began */
+	__u8 bytes[PYTHON_PAGES_LEN + PYTHON_PAGE_LEN]; /* the last ones; pages are whole */
+};
+
 /* What must not have changed for what was noted to hold: python_stamp(). */
 struct python_epoch {
 	__u64 of, stamp;
@@ -172,6 +195,8 @@ struct python_reads {
 	__u64 missed[2]; /* frames that were not in it: of two places, as shims lie elsewhere */
 	__u32 sample;	 /* a number for each walk: user memory changes between them */
 	__u32 last;	 /* where in the window the last whole frame begins */
+	__u32 n_codes;	 /* that were read for this sample */
+	__u32 pad;
 	__u8 window[PYTHON_WINDOW + PYTHON_FRAME_MAX];
 	__u8 frame[PYTHON_FRAME_MAX]; /* one that is alone; and whatever a caller reads */
 	__u64 words[PYTHON_IDENTITY_WORDS];

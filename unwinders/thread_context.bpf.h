@@ -7,7 +7,7 @@
 #ifndef UNWINDERS_THREAD_CONTEXT_BPF_H
 #define UNWINDERS_THREAD_CONTEXT_BPF_H
 
-#include "unwinders/python.bpf.h"
+#include "unwinders/python_slot.bpf.h"
 #include "unwinders/python_span.h"
 
 #define THREAD_CONTEXT_LEN 28 /* what of a record is before its attributes */

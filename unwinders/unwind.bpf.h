@@ -25,32 +25,61 @@ static __always_inline struct scratch *scratch_of(struct unwind *u)
 	return (void *)u - offsetof(struct scratch, u);
 }
 
-/* A call into the kernel for every word would cost as much as the rest of a step, and the frames of
-   a stack lie one above the other: so it is read in larger pieces, unless frames are larger than
-   those. */
+/* How much of the stack to read from here on: frames lie one above the other, unless they are
+   large. To the page's end, as a read that fails costs ten times as much as one that does not, and
+   little is above the outermost frame: arguments and environment, or what libc keeps of a thread.
+ */
+static __always_inline __u64 stack_window_len(const struct scratch *s, __u64 addr)
+{
+	__u64 rest = PAGE_LEN - (addr & (PAGE_LEN - 1));
+
+	if (addr - s->missed > STACK_WINDOW_NEAR)
+		return STACK_WINDOW_LEAST;
+	return rest > STACK_WINDOW_LEAST ? rest : STACK_WINDOW_ACROSS;
+}
+
+/* Fills the window from this address on, to the page's end where the next one is not there. 0, or
+   negative: there is nothing. */
+UNWIND_GLOBAL int stack_window_read(__u64 addr)
+{
+	struct scratch *s = scratch_get();
+	__u64 len;
+
+	if (!s)
+		return -1;
+	len = stack_window_len(s, addr);
+	s->missed = s->window_start = addr;
+	s->window_len = 0;
+	OPAQUE(len);
+	if (len > STACK_WINDOW || bpf_probe_read_user(s->window, len, (const void *)addr)) {
+		len = PAGE_LEN - (addr & (PAGE_LEN - 1));
+		len = len < STACK_PAIR ? STACK_PAIR : len;
+		OPAQUE(len);
+		if (len > STACK_WINDOW || bpf_probe_read_user(s->window, len, (const void *)addr))
+			return -1;
+	}
+	s->window_len = len;
+	return 0;
+}
+
+/* A call into the kernel for every word would cost as much as the rest of a step: so the stack is
+   read in larger pieces. */
 static __always_inline int read_stack(struct unwind *u, __u64 addr, __u64 *words, __u32 n)
 {
 	struct scratch *s = scratch_of(u);
 	__u64 at = addr - s->window_start;
 
-	if (at > STACK_WINDOW - n * sizeof(*words)) {
-		bool is_near = addr - s->missed <= STACK_WINDOW;
-
-		s->missed = addr;
-		s->window_start = addr;
+	if (UNLIKELY(at + n * sizeof(*words) > s->window_len || at > STACK_WINDOW)) {
+		if (stack_window_read(addr))
+			return -1;
 		at = 0;
-		if (!is_near ||
-		    bpf_probe_read_user(s->window, sizeof(s->window), (const void *)addr)) {
-			s->window_start = 0;
-			return bpf_probe_read_user(words, n * sizeof(*words), (const void *)addr);
-		}
 	}
 	OPAQUE(at);
 	if (at > STACK_WINDOW - n * sizeof(*words))
 		return -1;
-	words[0] = *(const __u64 *)&s->window[at];
+	words[0] = VALUE_AT(__u64, &s->window[at]);
 	if (n == 2)
-		words[1] = *(const __u64 *)&s->window[at + sizeof(*words)];
+		words[1] = VALUE_AT(__u64, &s->window[at + sizeof(*words)]);
 	return 0;
 }
 
@@ -128,28 +157,75 @@ static __always_inline struct cached_rule *native_place(__u64 pc)
 	return cached ? &cached->items[RULES_A_PLACE * place] : NULL;
 }
 
-/* Failures are not remembered: the table may be there the next time. */
-static __always_inline int native_find(struct unwind *u, __u64 pc, __u64 *rule)
+/* An odd factor spreads the generation over the bits that a pc does not use. */
+static __always_inline __u64 native_key(const struct unwind *u, __u64 pc)
 {
-	/* An odd factor spreads the generation over the bits that a pc does not use. */
-	__u64 key = pc ^ u->generation * 0x9e3779b97f4a7c15ULL;
-	struct cached_rule *cached = native_place(pc);
-	int end;
+	return pc ^ u->generation * 0x9e3779b97f4a7c15ULL;
+}
 
-	if (!cached)
-		return END_NO_TABLE;
-	for (int i = 0; i < RULES_A_PLACE; i++) {
+/* The rule that none was kept of, and s->find_end. Failures are not remembered: the table may be
+   there the next time. */
+UNWIND_GLOBAL __u64 native_find_new(__u64 pc)
+{
+	struct cached_rule *cached = native_place(pc);
+	struct scratch *s = scratch_get();
+	__u64 rule = 0;
+
+	if (!s)
+		return 0;
+	s->find_end = cached ? native_lookup(&s->u, pc, &rule) : END_NO_TABLE;
+	if (!cached || s->find_end)
+		return 0;
+	for (int i = RULES_A_PLACE - 1; i > 0; i--)
+		cached[i] = cached[i - 1];
+	cached[0].key = native_key(&s->u, pc);
+	cached[0].rule = rule;
+	return rule;
+}
+
+/* The rule that stands where others do whose pcs are alike. */
+static __always_inline int native_find_by_pc(struct unwind *u, __u64 pc, __u64 key, __u64 *rule)
+{
+	const struct cached_rule *cached = native_place(pc);
+
+	for (int i = 0; cached && i < RULES_A_PLACE; i++) {
 		if (cached[i].key == key) {
 			*rule = cached[i].rule;
 			return 0;
 		}
 	}
-	end = native_lookup(u, pc, rule);
-	if (!end) {
-		for (int i = RULES_A_PLACE - 1; i > 0; i--)
-			cached[i] = cached[i - 1];
-		cached[0].key = key;
-		cached[0].rule = *rule;
+	*rule = native_find_new(pc);
+	return scratch_of(u)->find_end;
+}
+
+/* The rule kept for the frame at this address; NULL: too far up. Most frames of a stack were there
+   at the last tick too, and of those further up many are of the same few functions. */
+static __always_inline struct cached_rule *native_rule_here(struct unwind *u)
+{
+	__u64 sp = u->regs[REG_SP], distance = sp - scratch_of(u)->sample.regs[REG_SP];
+	__u32 zero = 0, place = sp / STACK_RULE_LEN & (N_STACK_RULES - 1);
+	struct stack_rules *rules;
+
+	if (distance >= N_STACK_RULES * STACK_RULE_LEN)
+		return NULL;
+	rules = bpf_map_lookup_elem(&stack_rules, &zero);
+	return rules ? &rules->items[place] : NULL;
+}
+
+static __always_inline int native_find(struct unwind *u, __u64 pc, __u64 *rule)
+{
+	struct cached_rule *here = native_rule_here(u);
+	__u64 key = native_key(u, pc);
+	int end;
+
+	if (here && here->key == key) {
+		*rule = here->rule;
+		return 0;
+	}
+	end = native_find_by_pc(u, pc, key, rule);
+	if (here && !end) {
+		here->key = key;
+		here->rule = *rule;
 	}
 	return end;
 }
@@ -182,7 +258,7 @@ UNWIND_GLOBAL __u64 unwind_frames(__u64 first)
 	for (__u64 i = 0; i < FRAMES_PER_CALL; i++) {
 		__u64 end = (__u32)unwind_frame(s, first + i);
 
-		if (end)
+		if (UNLIKELY(end))
 			return end | i << 32;
 	}
 	return (__u64)FRAMES_PER_CALL << 32;
@@ -231,7 +307,7 @@ static __always_inline bool unwind_set_process(struct unwind *u, __u64 vdso, __u
 	u->flags = 0;
 	u->map.start = 0;
 	u->map.len = 0;
-	s->window_start = 0;
+	s->window_start = s->window_len = 0;
 	s->missed = u->regs[REG_SP];
 	if (!memory || (!unwind_is_last(s, memory, mm) && !unwind_look_up(s, vdso, mm)))
 		return false;

@@ -31,6 +31,7 @@ static int read_user(__u64 addr, void *buf, __u32 len)
 	return world_read(&world.m, addr, buf, len);
 }
 
+#include "tests/unit/python_pages.h"
 #include "unwinders/python_task.bpf.h"
 
 static struct python_process walk_of(const struct world *w)

@@ -7,6 +7,7 @@
 #define __always_inline inline __attribute__((always_inline))
 #endif
 
+#include "tests/unit/python_pages.h"
 #include "unwinders/python_walk.h"
 
 #define BASE 0x10000

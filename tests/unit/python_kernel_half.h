@@ -8,6 +8,7 @@
 
 #include "runtimes/python_asyncio.h"
 #include "runtimes/python_spans.h"
+#include "tests/unit/python_pages.h"
 #include "tests/unit/python_world.h"
 
 #ifndef __always_inline

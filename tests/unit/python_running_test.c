@@ -28,6 +28,7 @@ static int read_user(__u64 addr, void *buf, __u32 len)
 	return world_read(&world.m, addr, buf, len);
 }
 
+#include "tests/unit/python_pages.h"
 #include "unwinders/python_running.bpf.h"
 
 /* The thread runs this loop, 0: none. key: what its dict has that under, where it has. */
