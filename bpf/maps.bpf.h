@@ -34,8 +34,6 @@
 #define STACK_PAIR 16		 /* the most that is asked for at once */
 #define N_CACHED_RULES 2048	 /* all that a per-CPU value may have */
 #define RULES_A_PLACE 4
-#define N_STACK_RULES 256
-#define STACK_RULE_LEN 64 /* bytes of stack that share one */
 
 #define SETTING __weak const volatile
 
@@ -68,12 +66,6 @@ struct cached_rule {
 
 struct cached_rules {
 	struct cached_rule items[N_CACHED_RULES];
-};
-
-/* Rules of frames by the frames' own addresses: a tick finds all memory cold, and neighbours share
-   lines and pages. */
-struct stack_rules {
-	struct cached_rule items[N_STACK_RULES];
 };
 
 /* The process that this CPU sampled last: mostly it is the next one too, and to a tick, for which
@@ -128,13 +120,6 @@ struct {
 	__type(key, __u32);
 	__type(value, struct cached_rules);
 } cached_rules __weak SEC(".maps");
-
-struct {
-	__uint(type, BPF_MAP_TYPE_PERCPU_ARRAY);
-	__uint(max_entries, 1);
-	__type(key, __u32);
-	__type(value, struct stack_rules);
-} stack_rules __weak SEC(".maps");
 
 /* How long each CPU's ticks are, by CPU number: one element for each that may come. User space
    writes through its own mapping, ticks read. */
@@ -257,8 +242,6 @@ struct python_scratch {
 	struct wire_python_frame frames[MAX_PYTHON_FRAMES]; /* follow the record on the wire too */
 };
 
-_Static_assert(sizeof(struct python_scratch) <= 32 * 1024, "as memory_plan.c counts it");
-
 struct {
 	__uint(type, BPF_MAP_TYPE_PERCPU_ARRAY);
 	__uint(max_entries, 1);
@@ -273,7 +256,10 @@ struct {
 	__type(value, struct python_pages);
 } python_pages __weak SEC(".maps");
 
-_Static_assert(sizeof(struct python_pages) <= 24 * 1024, "as memory_plan.c counts it");
+_Static_assert(sizeof(struct scratch) + sizeof(struct cached_rules) +
+			       sizeof(struct python_scratch) + sizeof(struct python_pages) <=
+		       104 * 1024,
+	       "as memory_plan.c counts them");
 
 /* Targets. User space fills them; forks add to and remove from the pids. */
 struct {

@@ -4,9 +4,8 @@
 #define KIB UINT64_C(1024)
 #define MIB (1024 * KIB)
 
-/* scratches, python_scratches, cached_rules, each 32; python_pages, stack_rules: maps.bpf.h */
-#define SCRATCH_LEN (124 * KIB)
-#define PAGE_LEN (4 * KIB) /* before each side-band buffer */
+#define SCRATCH_LEN (104 * KIB) /* of all per-CPU maps of maps.bpf.h, whose sizes it asserts */
+#define PAGE_LEN (4 * KIB)	/* before each side-band buffer */
 
 /* A storm of 2,000 execs a second writes about 4 MB/s: the largest lasts for 130 ms of it on one
    CPU, the smallest for 16 ms, and weft reads as soon as something is there. */

@@ -160,9 +160,9 @@ struct python_near_code {
 
 /* Pages of code objects: unwinders/python_pages.bpf.h. */
 #define PYTHON_PAGE_LEN 4096
-#define PYTHON_PAGES_AFTER 16  /* code objects: fewer are not worth the looking up */
-#define PYTHON_PAGES 64	       /* a power of two */
-#define PYTHON_PAGES_LEN 16384 /* as well */
+#define PYTHON_PAGES_AFTER 16 /* code objects: fewer are not worth the looking up */
+#define PYTHON_PAGES 64	      /* a power of two */
+#define PYTHON_PAGES_LEN 8192 /* as well */
 #define PYTHON_PAGES_BEGIN 8
 
 struct python_page {

@@ -183,10 +183,10 @@ UNWIND_GLOBAL __u64 native_find_new(__u64 pc)
 	return rule;
 }
 
-/* The rule that stands where others do whose pcs are alike. */
-static __always_inline int native_find_by_pc(struct unwind *u, __u64 pc, __u64 key, __u64 *rule)
+static __always_inline int native_find(struct unwind *u, __u64 pc, __u64 *rule)
 {
 	const struct cached_rule *cached = native_place(pc);
+	__u64 key = native_key(u, pc);
 
 	for (int i = 0; cached && i < RULES_A_PLACE; i++) {
 		if (cached[i].key == key) {
@@ -196,38 +196,6 @@ static __always_inline int native_find_by_pc(struct unwind *u, __u64 pc, __u64 k
 	}
 	*rule = native_find_new(pc);
 	return scratch_of(u)->find_end;
-}
-
-/* The rule kept for the frame at this address; NULL: too far up. Most frames of a stack were there
-   at the last tick too, and of those further up many are of the same few functions. */
-static __always_inline struct cached_rule *native_rule_here(struct unwind *u)
-{
-	__u64 sp = u->regs[REG_SP], distance = sp - scratch_of(u)->sample.regs[REG_SP];
-	__u32 zero = 0, place = sp / STACK_RULE_LEN & (N_STACK_RULES - 1);
-	struct stack_rules *rules;
-
-	if (distance >= N_STACK_RULES * STACK_RULE_LEN)
-		return NULL;
-	rules = bpf_map_lookup_elem(&stack_rules, &zero);
-	return rules ? &rules->items[place] : NULL;
-}
-
-static __always_inline int native_find(struct unwind *u, __u64 pc, __u64 *rule)
-{
-	struct cached_rule *here = native_rule_here(u);
-	__u64 key = native_key(u, pc);
-	int end;
-
-	if (here && here->key == key) {
-		*rule = here->rule;
-		return 0;
-	}
-	end = native_find_by_pc(u, pc, key, rule);
-	if (here && !end) {
-		here->key = key;
-		here->rule = *rule;
-	}
-	return end;
 }
 
 /* Pushes the frame the walk is at as number i of all, and moves on to its caller. */

@@ -230,8 +230,8 @@ static void the_memory_budget_fits_the_cpus(void **state)
 		const char *possible, *online, *line;
 	} cases[] = {
 		{ "0-1\n", "0-1\n", "48 MiB by default, 24 MiB at least, for 2 CPUs\n" },
-		{ "0-127\n", "0-127\n", "90 MiB by default, 45 MiB at least, for 128 CPUs\n" },
-		{ "0-239\n", "0-1,3\n", "96 MiB by default, 48 MiB at least, for 3 CPUs\n" },
+		{ "0-127\n", "0-127\n", "92 MiB by default, 46 MiB at least, for 128 CPUs\n" },
+		{ "0-239\n", "0-1,3\n", "100 MiB by default, 50 MiB at least, for 3 CPUs\n" },
 		{ "nonsense\n", "0\n", "the number of CPUs cannot be seen\n" },
 	};
 
