@@ -15,10 +15,10 @@ static __always_inline int read_kernel(__u64 addr, void *buf, __u32 len)
    it. The window is read anew for the user's. */
 static __always_inline void kernel_read_window(struct scratch *s)
 {
-	__u64 last = s->kernel.stack_end - STACK_WINDOW;
+	__u64 last = s->kernel.stack_end - KERNEL_WINDOW;
 
 	s->window_start = s->kernel.sp < last ? s->kernel.sp & ~7ULL : last;
-	if (read_kernel(s->window_start, s->window, sizeof(s->window)))
+	if (read_kernel(s->window_start, s->window, KERNEL_WINDOW))
 		s->window_start = 0;
 }
 
@@ -28,7 +28,7 @@ static __always_inline int read_kernel_stack(const struct orc_walk *w, __u64 add
 	__u64 at = addr - s->window_start;
 
 	OPAQUE(at);
-	if (at > STACK_WINDOW - sizeof(*word))
+	if (at > KERNEL_WINDOW - sizeof(*word))
 		return read_kernel(addr, word, sizeof(*word));
 	*word = ((const __u64 *)s->window)[at / sizeof(*word)]; /* both are aligned */
 	return 0;

@@ -31,7 +31,7 @@
 #define STACK_WINDOW_LEAST 512 /* and no more where it is further from the last one than this: */
 #define STACK_WINDOW_NEAR (2 * STACK_WINDOW)
 #define STACK_WINDOW_ACROSS 2048 /* where a page ends before that */
-#define STACK_PAIR 16		 /* the most that is asked for at once */
+#define KERNEL_WINDOW 2048	 /* of the kernel's stack */
 #define N_CACHED_RULES 2048	 /* all that a per-CPU value may have */
 #define RULES_A_PLACE 4
 
@@ -83,9 +83,9 @@ struct scratch {
 	struct cpu_state cpu; /* first: user space reads it */
 	struct last_process last;
 	struct unwind u;
-	__u64 window_start; /* user address of window[0]; 0: nothing read yet */
-	__u64 window_len;
-	__u64 missed; /* the address that was looked for last and not in it */
+	__u64 window_start; /* address of window[0] */
+	__u64 window_len;   /* of the user's stack; 0: nothing read yet */
+	__u64 missed;	    /* the address that was looked for last and not in it */
 	__u8 window[STACK_WINDOW];
 	__u32 find_end; /* why native_find_new() found nothing, or 0 */
 	__u32 is_busy;
@@ -256,6 +256,8 @@ struct {
 	__type(value, struct python_pages);
 } python_pages __weak SEC(".maps");
 
+_Static_assert(sizeof(struct python_scratch) <= 32 * 1024,
+	       "the most that a per-CPU value may have");
 _Static_assert(sizeof(struct scratch) + sizeof(struct cached_rules) +
 			       sizeof(struct python_scratch) + sizeof(struct python_pages) <=
 		       104 * 1024,

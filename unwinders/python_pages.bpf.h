@@ -13,18 +13,20 @@
 
 #define PYTHON_PAGE_WORTH 3 /* so many reads cost more than one of all that lies between */
 
-/* Reads what the page was asked for, in this sample and before. Without it where a page is gone. */
+/* Reads what the page was asked for, in this sample and before. Where that cannot be read there are
+   zeros now, so its place is used either way. */
 static __always_inline void python_page_read(struct python_pages *pages, struct python_page *page)
 {
-	__u64 at = pages->used & (PYTHON_PAGES_LEN - 1), size = page->high - page->low;
+	__u32 begin = pages->used;
+	__u64 at = begin & (PYTHON_PAGES_LEN - 1), size = page->high - page->low;
 
 	OPAQUE(at);
 	OPAQUE(size);
-	if (at >= PYTHON_PAGES_LEN || size > PYTHON_PAGE_LEN ||
-	    read_user(page->addr + page->low, &pages->bytes[at], size))
+	if (at >= PYTHON_PAGES_LEN || size > PYTHON_PAGE_LEN)
 		return;
-	page->at = pages->used;
 	pages->used += size;
+	if (!read_user(page->addr + page->low, &pages->bytes[at], size))
+		page->at = begin;
 }
 
 /* The first time that a sample asks for the page. */

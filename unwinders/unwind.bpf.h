@@ -39,8 +39,8 @@ static __always_inline __u64 stack_window_len(const struct scratch *s, __u64 add
 }
 
 /* Fills the window from this address on, to the page's end where the next one is not there. 0, or
-   negative: there is nothing. */
-UNWIND_GLOBAL int stack_window_read(__u64 addr)
+   negative: there are not even the least bytes. */
+UNWIND_GLOBAL int stack_window_read(__u64 addr, __u64 least)
 {
 	struct scratch *s = scratch_get();
 	__u64 len;
@@ -53,7 +53,7 @@ UNWIND_GLOBAL int stack_window_read(__u64 addr)
 	OPAQUE(len);
 	if (len > STACK_WINDOW || bpf_probe_read_user(s->window, len, (const void *)addr)) {
 		len = PAGE_LEN - (addr & (PAGE_LEN - 1));
-		len = len < STACK_PAIR ? STACK_PAIR : len;
+		len = len < least ? least : len;
 		OPAQUE(len);
 		if (len > STACK_WINDOW || bpf_probe_read_user(s->window, len, (const void *)addr))
 			return -1;
@@ -70,7 +70,7 @@ static __always_inline int read_stack(struct unwind *u, __u64 addr, __u64 *words
 	__u64 at = addr - s->window_start;
 
 	if (UNLIKELY(at + n * sizeof(*words) > s->window_len || at > STACK_WINDOW)) {
-		if (stack_window_read(addr))
+		if (stack_window_read(addr, n * sizeof(*words)))
 			return -1;
 		at = 0;
 	}

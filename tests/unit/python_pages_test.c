@@ -30,6 +30,7 @@ static int read_user(__u64 addr, void *buf, __u32 len)
 
 	n_reads++;
 	assert_true(at + len <= sizeof(memory));
+	memset(buf, 0, len); /* as the kernel does */
 	if ((int)(at / PYTHON_PAGE_LEN) == gone)
 		return -1;
 	memcpy(buf, (const uint8_t *)memory + at, len);

@@ -2,6 +2,7 @@
 /* The walk of the kernel half, over memory made here. */
 #include <setjmp.h>
 #include <stdarg.h>
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <stdlib.h>
@@ -218,6 +219,42 @@ static void the_base_of_a_chain_is_no_frame(void **state)
 	assert_int_equal(walk(&p, out, text), -1);
 }
 
+/* The identities of a stack's functions, in a sample of this number. */
+static void identify(const struct python_process *p, struct python_reads *reads, uint32_t sample,
+		     bool is_deep, uint32_t ids[MAX])
+{
+	struct python_walk w = { 0 };
+	struct wire_python_frame out;
+
+	python_reads_begin(reads, sample);
+	assert_int_equal(reads->n_codes, 0);
+	reads->n_codes = is_deep ? PYTHON_PAGES_AFTER : 0;
+	assert_true(python_begin(&w, p, reads, THREAD));
+	for (int i = 0; i < MAX && python_is_more(&w); i++) {
+		assert_int_equal(python_step(&w, p, reads, &out), 0);
+		ids[i] = out.id;
+	}
+}
+
+static void functions_that_are_read_at_once_are_who_they_are(void **state)
+{
+	struct python_process p = with_shims();
+	struct python_reads one = { 0 }, all = { 0 };
+	uint32_t alone[MAX] = { 0 }, together[MAX] = { 0 };
+
+	(void)state;
+	put_shim_frames("abcdefghij^");
+	for (uint32_t sample = 1; sample < 5; sample++) {
+		put(code_at(3) + 72, sample); /* another one at the same address */
+		identify(&p, &one, sample, false, alone);
+		identify(&p, &all, sample, true, together);
+		assert_memory_equal(alone, together, sizeof(alone));
+		assert_int_equal(python_pages_get()->used > PYTHON_PAGES_BEGIN, sample > 1);
+	}
+	identify(&p, &all, 5, false, together); /* few are read by themselves */
+	assert_int_equal(python_pages_get()->sample, 4);
+}
+
 static int begin(const struct python_process *p, struct python_walk *w)
 {
 	static struct python_reads reads;
@@ -313,6 +350,7 @@ int main(void)
 		cmocka_unit_test(before_3_12_the_cframe_is_the_anchor),
 		cmocka_unit_test(frames_of_the_interpreter_that_called_come_behind),
 		cmocka_unit_test(the_base_of_a_chain_is_no_frame),
+		cmocka_unit_test(functions_that_are_read_at_once_are_who_they_are),
 		cmocka_unit_test(a_thread_state_is_found_in_every_kind_of_slot),
 		cmocka_unit_test(musl_keeps_what_is_the_threads_elsewhere),
 		cmocka_unit_test(survives_mutation),
