@@ -129,26 +129,28 @@ static int visit_chunk(struct recording *r, struct chunk *c, struct extent *e)
 	return err ? err : last_err;
 }
 
-static struct metadata *known_metadata(const struct recording *r)
+static struct metadata *last_metadata(const struct recording *r)
 {
-	const struct event_visitor *v = r->visitor;
-
-	if (r->types)
-		return event_types_metadata(r->types);
-	return v->known ? v->known(v->ctx) : NULL;
+	return r->types ? event_types_metadata(r->types) : NULL;
 }
 
-/* Metadata and constants up to `to`, by whatever way leads to them. */
+/* Metadata and constants up to `to`, by whatever way leads to them. A chunk without metadata has
+   those of the one before it in this file; what the visitor knows may be another JVM's. */
 static int load(struct recording *r, struct chunk *c, uint64_t to, bool has_offsets)
 {
-	struct metadata *known = known_metadata(r);
-	int err = has_offsets ? chunk_load(c, to, known) : -EBADMSG;
+	const struct event_visitor *v = r->visitor;
+	struct metadata *last = last_metadata(r), *known = last;
+	int err;
+
+	if (!known && v->known)
+		known = v->known(v->ctx);
+	err = has_offsets ? chunk_load(c, to, known) : -EBADMSG;
 
 	if (err != -EBADMSG)
 		return err;
 	err = chunk_scan(c, to, known);
-	if (err == -EBADMSG && known && chunk_header_follows(&r->past.last, &c->header))
-		return chunk_assume(c, known, to);
+	if (err == -EBADMSG && last && chunk_header_follows(&r->past.last, &c->header))
+		return chunk_assume(c, last, to);
 	return err;
 }
 
