@@ -165,8 +165,8 @@ static void long_name(void)
 	put(&name, 16, 1 << 30);
 }
 
-/* Code objects that are nowhere, and the frames that refer to them last: the stack is never deep and
-   honest, not for a moment. */
+/* Code objects that are nowhere, and the frames that refer to them last: the stack is never deep
+   and honest, not for a moment. */
 static void nowhere(void)
 {
 	for (int i = 3; i < N_FRAMES; i++)

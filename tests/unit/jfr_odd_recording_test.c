@@ -446,8 +446,8 @@ static void read_second(struct world_reading *got, bool is_apart)
 			continue;
 		assert_int_equal(pwrite(fd, b.data, b.len, 0), b.len);
 		assert_int_equal(ftruncate(fd, (off_t)b.len), 0);
-		assert_int_equal(
-			recording_read_on(fd, &visitor, &got->seen, &past, &got->report), 0);
+		assert_int_equal(recording_read_on(fd, &visitor, &got->seen, &past, &got->report),
+				 0);
 		b.len = 0;
 	}
 	recording_past_deinit(&past);
