@@ -126,12 +126,12 @@ void python_names_look(struct python_names *ns, struct mem *m,
 		ns->n = 0;
 		read_names(&look, source->runtime);
 		python_search_end(&search, source->part, &h);
+		ns->good_until_ns = now_ns + HOLD_NS;
 	}
 	least = (clock_ns(CLOCK_MONOTONIC) - start) * LOOK_SHARE;
 	ns->pause_ns = ns->n != before || !ns->pause_ns ? MIN_PAUSE_NS : ns->pause_ns * 2;
 	ns->pause_ns = ns->pause_ns < MAX_PAUSE_NS ? ns->pause_ns : MAX_PAUSE_NS;
 	ns->next_look_ns = now_ns + (ns->pause_ns > least ? ns->pause_ns : least);
-	ns->good_until_ns = now_ns + HOLD_NS;
 }
 
 /* As the process itself knows it; 0: nobody knows. */

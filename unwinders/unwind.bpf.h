@@ -26,9 +26,9 @@ static __always_inline struct scratch *scratch_of(struct unwind *u)
 }
 
 /* How much of the stack to read from here on: frames lie one above the other, unless they are
-   large. To the page's end, as a read that fails costs ten times as much as one that does not, and
-   little is above the outermost frame: arguments and environment, or what libc keeps of a thread.
- */
+   large. Mostly to the page's end, as a read that fails costs ten times as much as one that does
+   not, and little is above the outermost frame: arguments and environment, or what libc keeps of a
+   thread. Where that is close, some of the next page too, or each second piece would be short. */
 static __always_inline __u64 stack_window_len(const struct scratch *s, __u64 addr)
 {
 	__u64 rest = PAGE_LEN - (addr & (PAGE_LEN - 1));
@@ -38,28 +38,31 @@ static __always_inline __u64 stack_window_len(const struct scratch *s, __u64 add
 	return rest > STACK_WINDOW_LEAST ? rest : STACK_WINDOW_ACROSS;
 }
 
+static __always_inline int stack_window_fill(struct scratch *s, __u64 addr, __u64 len)
+{
+	s->window_len = 0;
+	OPAQUE(len);
+	if (len > STACK_WINDOW || bpf_probe_read_user(s->window, len, (const void *)addr))
+		return -1;
+	s->window_len = len;
+	return 0;
+}
+
 /* Fills the window from this address on, to the page's end where the next one is not there. 0, or
    negative: there are not even the least bytes. */
 UNWIND_GLOBAL int stack_window_read(__u64 addr, __u64 least)
 {
+	__u64 rest = PAGE_LEN - (addr & (PAGE_LEN - 1)), len;
 	struct scratch *s = scratch_get();
-	__u64 len;
 
 	if (!s)
 		return -1;
 	len = stack_window_len(s, addr);
+	rest = rest < least ? least : rest;
 	s->missed = s->window_start = addr;
-	s->window_len = 0;
-	OPAQUE(len);
-	if (len > STACK_WINDOW || bpf_probe_read_user(s->window, len, (const void *)addr)) {
-		len = PAGE_LEN - (addr & (PAGE_LEN - 1));
-		len = len < least ? least : len;
-		OPAQUE(len);
-		if (len > STACK_WINDOW || bpf_probe_read_user(s->window, len, (const void *)addr))
-			return -1;
-	}
-	s->window_len = len;
-	return 0;
+	if (!stack_window_fill(s, addr, len))
+		return 0;
+	return rest < len ? stack_window_fill(s, addr, rest) : -1;
 }
 
 /* A call into the kernel for every word would cost as much as the rest of a step: so the stack is
