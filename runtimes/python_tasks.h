@@ -48,7 +48,7 @@ struct python_tasks {
 	struct python_place *places;
 	struct python_waiters waiters;
 	size_t n, n_places;
-	size_t cap, cap_places;
+	size_t cap, cap_places, cap_changed;
 	uint64_t *changed; /* addresses of those that kept changing */
 	size_t n_changed;
 	bool is_cut;	 /* some have more waiters than are here */
