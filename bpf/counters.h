@@ -97,7 +97,7 @@
 	X(PYTHON_NO_STEPS, "python.no_steps",                                               \
 	  "things not looked up as processes had used up their share of weft's time")       \
 	X(MEMORY_STUCK, "memory.stuck",                                                     \
-	  "processes that kept weft waiting for their memory, and are not read again")      \
+	  "processes that kept weft waiting for their memory, and are read after pauses")   \
 	X(PYTHON_PROCESSES, "python.processes", "processes that run CPython")               \
 	X(PYTHON_FREE_THREADED, "python.free_threaded",                                     \
 	  "of them those whose CPython was built without a GIL")                            \

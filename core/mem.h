@@ -39,7 +39,9 @@ struct mem {
 /* How long one process has kept us waiting. Zeros at first. */
 struct mem_patience {
 	struct allowance waits; /* ns */
-	bool is_stuck;		/* a read of its memory did not come back: it is not read again */
+	bool is_stuck;		/* the last read of its memory did not come back */
+	pid_t left_behind;	/* who reads there; the process is not read before that one ended */
+	uint64_t again_ns, pause_ns; /* nor before this time; the pause doubles, 0: it never did */
 };
 
 /*
@@ -47,8 +49,9 @@ struct mem_patience {
  * answers keeps whoever reads it waiting where no signal helps. So a small process of its own does
  * the reading (core/mem_live.c), and is left behind when it does not come back; nothing here waits
  * for longer than some tenths of a second (but for a CPU that the reader needs), nor does the end
- * of this program. patience is borrowed; NULL: nobody remembers. One reader serves the whole
- * program, from one thread.
+ * of this program. A disk, or a fork of a large process, may take as long: so whoever kept us
+ * waiting is asked again some time after the reader that was left behind could end. patience is
+ * borrowed; NULL: nobody remembers. One reader serves the whole program, from one thread.
  */
 struct mem *mem_live(pid_t pid, struct mem_patience *patience);
 /* Starts the reader, which is small as long as this program is. It starts by itself otherwise. */

@@ -11,8 +11,11 @@
 
 #include "core/mem_reader.h"
 
-/* No page takes that long that comes from a disk, or from a reader that has its turn late. */
+/* Hardly a page takes that long that comes from a disk, and none from a reader that has its turn
+   late. */
 #define DEADLINE_NS (NS_PER_S / 4)
+#define MIN_PAUSE_NS NS_PER_S /* until a process that kept us waiting is asked again */
+#define MAX_PAUSE_NS (64 * NS_PER_S)
 /* What any read may take, and is no waiting. */
 #define QUICK_NS UINT64_C(2000000)
 /* Readers that were left behind and may still be there, each with some MB of address space. */
@@ -48,6 +51,28 @@ static void reap(void)
 		if (waitpid(reader.stuck[i], NULL, WNOHANG) == 0)
 			reader.stuck[kept++] = reader.stuck[i];
 	reader.n_stuck = kept;
+}
+
+/* Is it not yet time to ask the process again? */
+static bool is_stuck(struct mem_patience *p, uint64_t now_ns)
+{
+	if (!p->is_stuck)
+		return false;
+	for (unsigned int i = 0; i < reader.n_stuck; i++)
+		if (reader.stuck[i] == p->left_behind)
+			return true;
+	return now_ns < p->again_ns;
+}
+
+static void leave_behind(struct mem_patience *p, uint64_t now_ns)
+{
+	uint64_t pause = p->pause_ns ? 2 * p->pause_ns : MIN_PAUSE_NS;
+
+	p->is_stuck = true;
+	p->left_behind = reader.process.pid;
+	p->pause_ns = pause < MAX_PAUSE_NS ? pause : MAX_PAUSE_NS;
+	p->again_ns = now_ns + p->pause_ns;
+	reader.stuck[reader.n_stuck++] = reader.process.pid;
 }
 
 static uint64_t reader_cpu_ns(void)
@@ -88,8 +113,6 @@ static int reader_for(const struct live_mem *live)
 {
 	int err = 0;
 
-	if (reader.n_stuck >= MAX_STUCK)
-		return -ETIMEDOUT;
 	mem_live_begin();
 	if (!reader.process.pid)
 		return -EAGAIN;
@@ -105,7 +128,9 @@ static int ask(struct live_mem *live, struct mem_place *places, size_t n)
 	uint64_t start = clock_ns(CLOCK_MONOTONIC), waited = 0;
 	int err;
 
-	if (live->patience->is_stuck || !allowance_left(&live->patience->waits, &each, start) ||
+	reap();
+	if (reader.n_stuck >= MAX_STUCK || is_stuck(live->patience, start) ||
+	    !allowance_left(&live->patience->waits, &each, start) ||
 	    !allowance_left(&reader.waits, &all, start))
 		return -ETIMEDOUT;
 	err = reader_for(live);
@@ -118,10 +143,10 @@ static int ask(struct live_mem *live, struct mem_place *places, size_t n)
 		allowance_use(&live->patience->waits, waited);
 		allowance_use(&reader.waits, waited);
 	}
-	if (err == -ETIMEDOUT && reader.process.pid) {
-		live->patience->is_stuck = true;
-		reader.stuck[reader.n_stuck++] = reader.process.pid;
-	}
+	if (err == -ETIMEDOUT)
+		leave_behind(live->patience, start + waited);
+	else if (!err)
+		live->patience->is_stuck = false;
 	if (err == -ETIMEDOUT || err == -EPIPE)
 		reader_stop(err == -ETIMEDOUT);
 	return err == -EPIPE ? -EAGAIN : err;

@@ -130,12 +130,12 @@ const char *processes_string(const struct processes *ps, uint32_t id)
 
 void process_count_stuck(struct processes *ps, struct process *proc)
 {
-	if (!proc->patience.is_stuck || proc->is_stuck_counted)
+	if (!proc->patience.pause_ns || proc->is_stuck_counted)
 		return;
 	proc->is_stuck_counted = true;
 	if (!ps->counters[MEMORY_STUCK]++)
-		log_info("pid %d keeps whoever reads its memory waiting: of it weft uses only what "
-			 "the kernel can tell at once",
+		log_info("pid %d keeps whoever reads its memory waiting: for a while weft uses "
+			 "of it only what the kernel can tell at once",
 			 (int)proc->pid);
 }
 

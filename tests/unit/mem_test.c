@@ -84,7 +84,7 @@ static pid_t find_reader(pid_t but)
 	return last;
 }
 
-static void who_keeps_us_waiting_is_not_read_again_but_others_are(void **state)
+static void who_keeps_us_waiting_is_not_read_but_others_are(void **state)
 {
 	struct mem_patience patience = { 0 }, other = { 0 };
 	static const uint64_t number = 42;
@@ -120,6 +120,39 @@ static void who_keeps_us_waiting_is_not_read_again_but_others_are(void **state)
 	assert_false(other.is_stuck);
 	mem_live_end();
 	assert_int_equal(find_reader(second), 0);
+}
+
+/* A disk was slow, or the process forked a large heap: the page came at last. */
+static void whoever_answers_again_is_read_again(void **state)
+{
+	struct mem_patience patience = { 0 };
+	static const uint64_t number = 42;
+	uint64_t got = 0, again_ns;
+
+	(void)state;
+	mem_live_end();
+	SCOPED(mem_free) struct mem *m = mem_live(getpid(), &patience);
+
+	for (int i = 0; i < 2; i++) {
+		mem_live_begin();
+		kill(find_reader(0), SIGSTOP);
+		again_ns = clock_ns(CLOCK_MONOTONIC) + (NS_PER_S << i);
+		assert_int_equal(mem_read(m, (uintptr_t)&number, &got, sizeof(got)), -ETIMEDOUT);
+		assert_true(patience.again_ns >= again_ns);
+		while (clock_ns(CLOCK_MONOTONIC) < again_ns) {
+			assert_int_equal(mem_read(m, (uintptr_t)&number, &got, sizeof(got)),
+					 -ETIMEDOUT);
+			usleep(50000);
+		}
+		while (clock_ns(CLOCK_MONOTONIC) < patience.again_ns)
+			usleep(10000);
+		patience.waits.used = 0;
+		got = 0;
+		assert_int_equal(mem_read(m, (uintptr_t)&number, &got, sizeof(got)), 0);
+		assert_int_equal(got, 42);
+		assert_false(patience.is_stuck);
+	}
+	mem_live_end();
 }
 
 /* Readers that stay behind have a number, and waiting has an end for all together. */
@@ -268,7 +301,8 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(array_answers_only_inside_its_bytes),
 		cmocka_unit_test(live_reads_another_process_and_says_when_it_went),
-		cmocka_unit_test(who_keeps_us_waiting_is_not_read_again_but_others_are),
+		cmocka_unit_test(who_keeps_us_waiting_is_not_read_but_others_are),
+		cmocka_unit_test(whoever_answers_again_is_read_again),
 		cmocka_unit_test(long_reads_come_in_parts),
 		cmocka_unit_test(waiting_has_an_end),
 		cmocka_unit_test(core_reads_across_segments),
