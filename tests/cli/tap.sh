@@ -15,7 +15,7 @@ claim() {
 	else
 		echo "not ok $n_tests - $1"
 		n_failed=$((n_failed + 1))
-		sed 's/^/# /' "$work/out" "$work/err" 2>/dev/null | head -n 20
+		sed 's/^/# /' "$work/out" "$work/err" 2>/dev/null | head -n 80
 	fi
 }
 

@@ -34,6 +34,7 @@ class Program:
         self.text, self.python, self.folder = subject.split("|")
         self.scene = scene
         self.counts = defaultdict(Counter)  # by who
+        self.weft_said = ""
 
     def command(self):
         return [self.python, PROGRAM, self.scene, SECONDS[self.scene], self.text]
@@ -85,15 +86,23 @@ def say_samples(program, who):
     wrong = counts["wrong"] + counts["wrong outside"]
     # What was sampled before the module was found out: some 100 ms of it. A name that changes while it is read is left out.
     goal = {"late": 0.85, "renamed": 0.95}.get(who, GOAL)
-    say("%s, %s" % (program.text, WHO[who]),
-        not wrong and inside > 100 and (counts["outside"] or who == "renamed") and counts["right"] >= goal * inside,
+    is_right = (not wrong and inside > 100 and (counts["outside"] or who == "renamed") and
+                counts["right"] >= goal * inside)
+    if not is_right:
+        print(program.weft_said)
+    say("%s, %s" % (program.text, WHO[who]), is_right,
         "%d of %d samples in a span carry its ids and name, %d wrong ones, %d samples outside of spans" % (
             counts["right"], inside, wrong, counts["outside"]))
 
 
 def record(weft, path, *args):
-    return subprocess.Popen([weft, "record", "-F", "499", "-o", path, *args],
+    return subprocess.Popen([weft, "record", "-v", "-F", "499", "-o", path, *args],
                             stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+
+
+def remember(programs, weft_said):
+    for program in programs:
+        program.weft_said = "".join("# weft: %s\n" % line for line in weft_said.decode().splitlines())
 
 
 def running(weft, programs, path):
@@ -107,14 +116,15 @@ def running(weft, programs, path):
             break
     for program in programs:
         program.go()
-    recorder.communicate()
+    remember(programs, recorder.communicate()[1])
     return of
 
 
 def late(weft, programs, path):
     """All of them as one command. Their pids, which they say."""
     line = " ".join("PYTHONPATH=%s %s &" % (p.folder, " ".join(map(shlex.quote, p.command()))) for p in programs)
-    said, _ = record(weft, path, "--", "sh", "-c", line + " wait").communicate()
+    said, weft_said = record(weft, path, "--", "sh", "-c", line + " wait").communicate()
+    remember(programs, weft_said)
     of = {p.text: p for p in programs}
     return {int(pid): of[text] for pid, text in re.findall(r"^(\d+) (.*)$", said.decode(), re.M)}
 
