@@ -18,6 +18,9 @@
 #define MIN_FLUSH_NS (NS_PER_S / 10)
 #define MAX_FLUSH_NS (60 * NS_PER_S)
 #define GRACE_NS (NS_PER_S / 2) /* JVMs are not on time, on a busy machine least of all */
+/* A flush so soon behind a chunk's end knows of hardly a scope that was open over both: those that
+   wait for it may be that much older. */
+#define SOON_NS (450 * UINT64_C(1000000))
 
 /* When its JVM flushed what can be read of it. */
 static uint64_t flushed_ns(const struct file *file)
@@ -84,22 +87,31 @@ bool watch_awaits_next_chunk(const struct file *file)
 	return has_next(file) && is_held_at_end(file, watch_now());
 }
 
-bool watch_release_before(struct watch *w, const struct file *file)
+/* Was it flushed so soon behind the end of the chunk before that another flush is worth waiting
+   for? */
+static bool is_too_soon(const struct file *before, const struct file *file)
 {
+	return !file->tail.piece.is_last && flushed_ns(file) - flushed_ns(before) < SOON_NS;
+}
+
+enum held_before watch_release_before(struct watch *w, const struct file *file)
+{
+	enum held_before held = HELD_BEFORE_NONE;
 	uint64_t now = watch_now();
-	bool is_any = false;
 
 	if (!w->holds_any || file->tail.exported > CHUNK_HEADER_LEN)
-		return false;
+		return held;
 	for (size_t i = 0; i < w->files.n; i++) {
 		struct file *before = w->files.items[i];
 
 		if (!is_held_at_end(before, now) || !watch_follows(before, file))
 			continue;
+		if (is_too_soon(before, file))
+			return HELD_BEFORE_ON;
 		before->due_ns = now;
-		is_any = true;
+		held = HELD_BEFORE_DUE;
 	}
-	return is_any;
+	return held;
 }
 
 bool watch_is_held_elsewhere(const struct watch *w, const struct file *file)
@@ -131,6 +143,8 @@ void watch_note_held(struct file *file, const struct held *held)
 	file->held_at = held->n ? held->at[0] : 0;
 	/* From when the flush was found on: how long it took to export it is no part of that. */
 	file->due_ns = file->looked_ns + interval + GRACE_NS;
+	if (file->tail.header.state == CHUNK_COMPLETE)
+		file->due_ns += SOON_NS;
 	if (gap) {
 		file->flush_gap_ns = gap;
 		file->flush_interval_ns = interval;

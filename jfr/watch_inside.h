@@ -91,9 +91,13 @@ int64_t watch_hold_from(const struct watch *w, const struct file *file);
 bool watch_is_held_too_long(const struct file *file, uint64_t now);
 /* Do events of its finished chunk wait for the first flush of the JVM's next one? */
 bool watch_awaits_next_chunk(const struct file *file);
-/* This is that flush: those that wait for it are due now, before anything of it. true: there are
-   some. */
-bool watch_release_before(struct watch *w, const struct file *file);
+/* This is that flush: those that wait for it are due now, before anything of it. */
+enum held_before {
+	HELD_BEFORE_NONE,
+	HELD_BEFORE_DUE,
+	HELD_BEFORE_ON, /* it came so soon behind the chunk's end that they wait for the next one */
+};
+enum held_before watch_release_before(struct watch *w, const struct file *file);
 /* Do events of its chunk, which ends, wait in another file for what that one knows better? */
 bool watch_is_held_elsewhere(const struct watch *w, const struct file *file);
 void watch_note_held(struct file *file, const struct held *held);

@@ -172,6 +172,7 @@ static int take_rest(struct watch *w, struct file *file, struct chunk_record *ch
 int watch_take_piece(struct watch *w, struct file *file)
 {
 	struct chunk_record chunk;
+	enum held_before before;
 	int err;
 
 	/* Looked at again in the next round. */
@@ -179,9 +180,12 @@ int watch_take_piece(struct watch *w, struct file *file)
 	if (!is_due(w, file))
 		return 0;
 	file->is_called = false;
-	file->is_waiting = watch_release_before(w, file);
+	before = watch_release_before(w, file);
+	file->is_waiting = before == HELD_BEFORE_DUE;
 	w->has_more |= file->is_waiting;
-	if (file->is_waiting)
+	/* Its next flush is heard of. */
+	file->is_touched = before != HELD_BEFORE_ON;
+	if (before != HELD_BEFORE_NONE)
 		return 0;
 	err = ask_ledger(w, &file->tail, &chunk);
 	if (err)

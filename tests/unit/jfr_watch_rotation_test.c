@@ -39,14 +39,20 @@ static struct session end_followed(int fd, int64_t flush_ms)
 }
 
 /* The next chunk, as its JVM makes it and when it has flushed it. */
-static int begin_next(const char *path, uint64_t start_ns, unsigned int n)
+static int begin_next_within(const char *path, uint64_t start_ns, unsigned int n, int64_t ms)
 {
 	struct toy_header h = toy_live(start_ns, n);
 	int fd = toy_open(path);
 
+	h.duration_ns = (uint64_t)(ms * (int64_t)MS_NS);
 	toy_write_events(fd, 0, start_ns, 0, n);
 	toy_write_head(fd, 0, &h);
 	return fd;
+}
+
+static int begin_next(const char *path, uint64_t start_ns, unsigned int n)
+{
+	return begin_next_within(path, start_ns, n, 1000);
 }
 
 static void what_is_held_at_a_chunks_end_comes_with_the_first_flush_of_the_next(void **state)
@@ -65,6 +71,46 @@ static void what_is_held_at_a_chunks_end_comes_with_the_first_flush_of_the_next(
 	assert_true(n_exported > 1 && exported_starts[n_exported - 2] == start);
 	assert_true(exported_starts[n_exported - 1] == NEXT);
 	assert_int_equal(watch_counts(s.w)->n_growing, 1);
+	end(&s);
+	close(next);
+	close(fd);
+}
+
+/* Of what was open at the chunk's end it can say nothing. */
+static void a_flush_that_came_too_soon_is_not_the_one_that_is_waited_for(void **state)
+{
+	int fd = toy_open("in/a");
+	struct session s = end_followed(fd, LONG_MS);
+
+	(void)state;
+	close(begin_next_within("in/b", NEXT, 10, 100));
+	run(&s);
+	assert_exported(start, 0, 47);
+	assert_exported(NEXT, 0, 0);
+	close(begin_next_within("in/b", NEXT, 20, 440));
+	run(&s);
+	assert_exported(start, 0, 47);
+	close(begin_next_within("in/b", NEXT, 30, 1100));
+	run(&s);
+	assert_exported(start, 0, 50);
+	assert_exported(NEXT, 0, 27);
+	end(&s);
+	close(fd);
+}
+
+static void a_chunk_that_ended_soon_has_no_other_flush(void **state)
+{
+	int fd = toy_open("in/a"), next = toy_open("in/b");
+	struct session s = end_followed(fd, LONG_MS);
+
+	(void)state;
+	close(begin_next_within("in/b", NEXT, 10, 100));
+	run(&s);
+	assert_exported(start, 0, 47);
+	toy_write_last(next, NEXT, 20);
+	run(&s);
+	assert_exported(start, 0, 50);
+	assert_exported(NEXT, 0, 20);
 	end(&s);
 	close(next);
 	close(fd);
@@ -237,6 +283,8 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		OWN_DIR(what_is_held_at_a_chunks_end_comes_with_the_first_flush_of_the_next),
+		OWN_DIR(a_flush_that_came_too_soon_is_not_the_one_that_is_waited_for),
+		OWN_DIR(a_chunk_that_ended_soon_has_no_other_flush),
 		OWN_DIR(what_ended_and_what_was_flushed_meanwhile_wait_for_no_look),
 		OWN_DIR(without_a_next_chunk_it_comes_all_the_same),
 		OWN_DIR(the_last_chunk_of_a_jvm_and_one_that_was_not_followed_wait_for_nothing),
