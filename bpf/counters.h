@@ -83,7 +83,7 @@
 	X(ASYNC_SWEEPS, "async.sweeps", "looks at all asyncio tasks of a process")          \
 	X(ASYNC_SLOWED, "async.slowed",                                                     \
 	  "pauses made longer, so that sweeping stays a small share of a CPU")              \
-	X(ASYNC_TORN, "async.torn", "tasks that kept changing while they were read")        \
+	X(ASYNC_TORN, "async.torn", "tasks that kept changing, or too many to read")        \
 	X(ASYNC_STOPPED, "async.stopped",                                                   \
 	  "tasks left out as no thread runs their loop: as in forked children")             \
 	X(ASYNC_PARENTS_LOST, "async.parents_lost",                                         \

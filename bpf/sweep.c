@@ -7,11 +7,13 @@
 
 #include "bpf/sweep_labels.h"
 #include "core/intern.h"
+#include "core/log.h"
 #include "core/profile.h"
 #include "core/scoped.h"
 #include "runtimes/process.h"
 #include "runtimes/python_dump.h"
 #include "runtimes/python_logical.h"
+#include "runtimes/python_task_list.h"
 
 SCOPED_DEFINE(struct intern, intern_free)
 SCOPED_DEFINE(struct python_logical, python_logical_free)
@@ -23,6 +25,7 @@ struct sweep {
 	struct sweep_labels *labels;
 	uint64_t unix_offset_ns;
 	uint64_t n_samples, n_torn, n_whole, n_cut, n_lost_parents, n_stopped, n_over_budget;
+	bool is_more_said;
 	uint32_t locations[PYTHON_LOGICAL_MAX];
 };
 
@@ -199,6 +202,14 @@ static int add_tasks(struct look *k)
 	return 0;
 }
 
+static void say_more(struct sweep *s, const struct process *proc)
+{
+	if (!s->is_more_said)
+		log_info("pid %d has more than %u asyncio tasks: the others are in no sample",
+			 (int)proc->pid, PYTHON_MAX_TASKS - 1);
+	s->is_more_said = true;
+}
+
 int sweep_process(struct sweep *s, const struct process *proc, struct python_memory *memory,
 		  uint64_t time_ns, uint64_t weight_ns, size_t *n_tasks)
 {
@@ -212,6 +223,8 @@ int sweep_process(struct sweep *s, const struct process *proc, struct python_mem
 		err = add_tasks(&k);
 	if (!err)
 		*n_tasks = d.tasks.n;
+	if (!err && d.has_more)
+		say_more(s, proc);
 	python_dump_deinit(&d);
 	return err;
 }

@@ -41,7 +41,9 @@ struct mem_patience {
 	struct allowance waits; /* ns */
 	bool is_stuck;		/* the last read of its memory did not come back */
 	pid_t left_behind;	/* who reads there; the process is not read before that one ended */
-	uint64_t again_ns, pause_ns; /* nor before this time; the pause doubles, 0: it never did */
+	/* Nor before this time; the pause doubles. 0: it never did, or answered for longer since.
+	 */
+	uint64_t again_ns, pause_ns;
 };
 
 /*

@@ -21,9 +21,11 @@
 /* Readers that were left behind and may still be there, each with some MB of address space. */
 #define MAX_STUCK 16
 
-/* Of one process, and of all together: beyond it nothing is read until time has passed. */
+/* Of one process, of all together, and of those that kept us waiting before: beyond it nothing is
+   read until time has passed. */
 static const struct allowance_limits each = { NS_PER_S / 2, NS_PER_S / 100 },
-				     all = { 4 * NS_PER_S, NS_PER_S / 50 };
+				     all = { 4 * NS_PER_S, NS_PER_S / 50 },
+				     again = { NS_PER_S / 2, NS_PER_S / 100 };
 
 struct live_mem {
 	struct mem m;
@@ -37,7 +39,7 @@ static struct {
 	struct mem_reader process;
 	uint64_t number; /* of the memory it has open; 0: none */
 	uint64_t last_number, cpu_ns;
-	struct allowance waits;
+	struct allowance waits, again;
 	pid_t stuck[MAX_STUCK];
 	unsigned int n_stuck;
 } reader;
@@ -73,6 +75,30 @@ static void leave_behind(struct mem_patience *p, uint64_t now_ns)
 	p->pause_ns = pause < MAX_PAUSE_NS ? pause : MAX_PAUSE_NS;
 	p->again_ns = now_ns + p->pause_ns;
 	reader.stuck[reader.n_stuck++] = reader.process.pid;
+}
+
+/* Who answered for longer than it was left alone before begins anew. */
+static void forgive(struct mem_patience *p, uint64_t now_ns)
+{
+	p->is_stuck = false;
+	if (now_ns > p->again_ns && now_ns - p->again_ns > p->pause_ns)
+		p->pause_ns = 0;
+}
+
+/* Is anything left of what the process may make us wait? However many are asked again, the others
+   are read. */
+static bool may_wait(struct mem_patience *p, uint64_t now_ns)
+{
+	if (!allowance_left(&p->waits, &each, now_ns))
+		return false;
+	return p->pause_ns ? allowance_left(&reader.again, &again, now_ns)
+			   : allowance_left(&reader.waits, &all, now_ns);
+}
+
+static void note_wait(struct mem_patience *p, uint64_t ns)
+{
+	allowance_use(&p->waits, ns);
+	allowance_use(p->pause_ns ? &reader.again : &reader.waits, ns);
 }
 
 static uint64_t reader_cpu_ns(void)
@@ -130,8 +156,7 @@ static int ask(struct live_mem *live, struct mem_place *places, size_t n)
 
 	reap();
 	if (reader.n_stuck >= MAX_STUCK || is_stuck(live->patience, start) ||
-	    !allowance_left(&live->patience->waits, &each, start) ||
-	    !allowance_left(&reader.waits, &all, start))
+	    !may_wait(live->patience, start))
 		return -ETIMEDOUT;
 	err = reader_for(live);
 	if (!err)
@@ -139,14 +164,12 @@ static int ask(struct live_mem *live, struct mem_place *places, size_t n)
 	/* What the machine's load takes of the way there and back is not the target's. */
 	if (err == -ETIMEDOUT)
 		waited = clock_ns(CLOCK_MONOTONIC) - start;
-	if (waited > QUICK_NS) {
-		allowance_use(&live->patience->waits, waited);
-		allowance_use(&reader.waits, waited);
-	}
+	if (waited > QUICK_NS)
+		note_wait(live->patience, waited);
 	if (err == -ETIMEDOUT)
 		leave_behind(live->patience, start + waited);
 	else if (!err)
-		live->patience->is_stuck = false;
+		forgive(live->patience, start);
 	if (err == -ETIMEDOUT || err == -EPIPE)
 		reader_stop(err == -ETIMEDOUT);
 	return err == -EPIPE ? -EAGAIN : err;

@@ -171,11 +171,17 @@ static int read_tasks(struct python_heap *h, enum python_dump_what what, struct 
 	SCOPED(intern_free) struct intern *addresses = intern_new();
 	SCOPED(intern_free) struct intern *still = intern_new();
 	SCOPED(intern_free) struct intern *loops = intern_new();
+	uint64_t left, kept;
 	int err;
 
 	if (!addresses || !still || !loops)
 		return -ENOMEM;
-	d->is_cut |= !list_tasks(h, &d->threads, addresses);
+	left = h->n_left;
+	d->has_more = !list_tasks(h, &d->threads, addresses);
+	/* So that it can be told in the end which are there still. */
+	kept = 2 * (left - h->n_left);
+	kept = kept < h->n_left ? kept : h->n_left;
+	h->n_left -= kept;
 	if (intern_count(addresses) > FEW_TASKS)
 		mem_cache_read_ahead(h->mem, false);
 	python_tasks_loops(h, addresses, loops);
@@ -184,6 +190,8 @@ static int read_tasks(struct python_heap *h, enum python_dump_what what, struct 
 	d->time_ns = clock_ns(CLOCK_MONOTONIC);
 	d->tasks.has_timers = what == PYTHON_DUMP_ALL;
 	err = python_tasks_read(h, addresses, d->functions, &d->tasks);
+	d->is_cut |= d->has_more || !h->n_left;
+	h->n_left += kept;
 	if (err < 0)
 		return err;
 	/* What ended meanwhile may have been anything by the time it was read. */

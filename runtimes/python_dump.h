@@ -24,6 +24,7 @@ enum python_dump_what {
 struct python_dump {
 	uint32_t version; /* sys.hexversion */
 	bool is_cut;	  /* there was more than weft reads */
+	bool has_more;	  /* tasks than PYTHON_MAX_TASKS */
 	uint64_t time_ns; /* CLOCK_MONOTONIC, when the tasks were read */
 	struct python_functions *functions;
 	bool borrows_functions; /* of the memory that it was read with */

@@ -18,7 +18,9 @@
 #define BATCH 256
 #define ROUNDS 6	/* a task that changed is read again so many times */
 #define FAMILY_ROUNDS 3 /* and so are those that go together no more */
+#define ROUND_READS 3	/* for such a round, times those of the first one */
 
+SCOPED_DEFINE(struct intern, intern_free)
 SCOPED_DEFINE(struct python_families, python_families_free)
 
 /* Reading while the program goes on. */
@@ -27,6 +29,10 @@ struct rounds {
 	uint32_t n_batches;
 	uint64_t *changed; /* addresses of tasks that have to be read again */
 	size_t n_changed, cap_changed;
+	uint64_t n_used; /* reads, for the first of all tasks */
+	/* What was read of tasks that are being read once more. */
+	struct python_task *aside;
+	size_t n_aside;
 };
 
 static void free_names(struct python_task *t)
@@ -80,9 +86,9 @@ static int read_batch(struct rounds *r, const uint64_t *addrs, size_t n)
 	for (size_t i = 0; i < n; i++) {
 		int err = python_task_read(reading, addrs[i]);
 
-		if (!err && reading->is_gone)
+		if (!err && reading->is_gone && reading->heap->n_left)
 			continue;
-		if (!err && python_task_is_torn(reading))
+		if (!err && (!reading->heap->n_left || python_task_is_torn(reading)))
 			err = note_changed(r, addrs[i]);
 		else if (!err)
 			err = python_task_add(reading, addrs[i], r->n_batches);
@@ -146,21 +152,54 @@ static int look_again(struct rounds *r, const bool *which)
 	return err;
 }
 
-static void drop(struct python_tasks *ts, const bool *which)
+static int set_aside(struct rounds *r, const bool *which)
 {
+	struct python_tasks *ts = r->reading.out;
 	size_t n = 0;
 
+	r->aside = calloc(ts->n + 1, sizeof(*r->aside));
+	if (!r->aside)
+		return -ENOMEM;
 	for (size_t i = 0; i < ts->n; i++) {
 		if (which[i])
-			free_names(&ts->tasks[i]);
+			r->aside[r->n_aside++] = ts->tasks[i];
 		else
 			ts->tasks[n++] = ts->tasks[i];
 	}
 	ts->n = n;
+	return 0;
 }
 
-/* Those that go together no more, dropped if they are to be read again: *n addresses, NULL at the
-   end. */
+/* Those that never held still since, from `first` on: what was read of them was so at its time. */
+static int put_back(struct rounds *r, size_t first)
+{
+	SCOPED(intern_free) struct intern *changed = intern_new();
+	struct python_tasks *ts = r->reading.out;
+	int err = changed ? 0 : -ENOMEM;
+
+	for (size_t i = first; i < ts->n_changed && !err; i++)
+		intern_add(changed, &ts->changed[i], sizeof(*ts->changed));
+	for (size_t i = 0; i < r->n_aside; i++) {
+		struct python_task *t = &r->aside[i];
+
+		if (!err && intern_find(changed, &t->addr, sizeof(t->addr)))
+			err = ARRAY_RESERVE(ts->tasks, ts->cap, ts->n);
+		else
+			t->addr = 0;
+		if (!err && t->addr)
+			ts->tasks[ts->n++] = *t;
+		else
+			free_names(t);
+	}
+	if (!err)
+		ts->n_changed = first;
+	free(TAKE(r->aside));
+	r->n_aside = 0;
+	return err;
+}
+
+/* Those that go together no more, set aside if they are to be read again: *n addresses, NULL at
+   the end. */
 static int find_moved(struct rounds *r, bool is_last, uint64_t **addrs, size_t *n)
 {
 	struct python_tasks *ts = r->reading.out;
@@ -174,23 +213,29 @@ static int find_moved(struct rounds *r, bool is_last, uint64_t **addrs, size_t *
 		return err;
 	moved = python_families_apart(f, true);
 	*addrs = python_families_addrs(f, n);
-	if (!*addrs)
-		return -ENOMEM;
-	drop(ts, moved);
-	return 0;
+	return *addrs ? set_aside(r, moved) : -ENOMEM;
 }
 
-/* Families that went on while they were read are read once more, each at one moment. */
+/* Families that went on while they were read are read once more, each at one moment, as long as
+   there are reads enough to do that with all. */
 static int settle(struct rounds *r)
 {
+	const struct python_heap *h = r->reading.heap;
 	uint64_t *addrs;
 	size_t n = 1;
 	int err = 0;
 
 	for (int round = 0; n && !err && r->n_batches > 1; round++) {
-		err = find_moved(r, round == FAMILY_ROUNDS, &addrs, &n);
-		if (!err)
+		bool is_last = round == FAMILY_ROUNDS || h->n_left < ROUND_READS * r->n_used;
+		size_t n_changed = r->reading.out->n_changed;
+
+		err = find_moved(r, is_last, &addrs, &n);
+		if (err)
+			free(addrs);
+		else
 			err = read_rounds(r, addrs, n);
+		if (put_back(r, n_changed) < 0)
+			err = -ENOMEM;
 	}
 	return err;
 }
@@ -219,7 +264,9 @@ int python_tasks_read(struct python_heap *h, const struct intern *addresses,
 	/* Those of a batch share pages then. */
 	qsort(addrs, n, sizeof(*addrs), by_addr);
 	r->reading = (struct python_task_reading){ .heap = h, .functions = fs, .out = out };
+	r->n_used = h->n_left;
 	err = read_rounds(r, addrs, n);
+	r->n_used -= h->n_left;
 	if (!err)
 		err = settle(r);
 	free(r->changed);

@@ -49,7 +49,7 @@ struct python_tasks {
 	struct python_waiters waiters;
 	size_t n, n_places;
 	size_t cap, cap_places, cap_changed;
-	uint64_t *changed; /* addresses of those that kept changing */
+	uint64_t *changed; /* addresses of those that kept changing, or were not reached */
 	size_t n_changed;
 	bool is_cut;	 /* some have more waiters than are here */
 	bool has_timers; /* asked for by who reads them: the tasks' timers are read too */
@@ -58,7 +58,7 @@ struct python_tasks {
 };
 
 /* Reads the tasks at these addresses, a set of 8-byte strings. h reads through a mem_cache, which
-   is made to forget. 0 or -ENOMEM. */
+   is made to forget; those that its reads do not suffice for are among `changed`. 0 or -ENOMEM. */
 int python_tasks_read(struct python_heap *h, const struct intern *addresses,
 		      struct python_functions *fs, struct python_tasks *out);
 /* Drops the tasks that are not in a set of addresses. */

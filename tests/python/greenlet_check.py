@@ -81,6 +81,7 @@ def main():
     n = sum(seen.values()) - seen["elsewhere"]
     tasks = count_tasks(profile, at)
     in_tasks = tasks["right"] + tasks["wrong"] + tasks["missing"]
+    print("# %s; %s" % (dict(tasks), dict(seen)))
     print("%d of %d stacks of greenlets are right; %d of %d samples of tasks have their names, %d wrong ones" % (
         seen["right"], n, tasks["right"], in_tasks, tasks["wrong"]))
     has_names = in_tasks > 100 and tasks["right"] >= 0.98 * in_tasks and tasks["none"] > 20 and not tasks["wrong"]

@@ -122,6 +122,20 @@ static void who_keeps_us_waiting_is_not_read_but_others_are(void **state)
 	assert_int_equal(find_reader(second), 0);
 }
 
+/* What the reader is asked for keeps it waiting. */
+static void read_in_vain(struct mem *m)
+{
+	static const uint64_t number = 42;
+	uint64_t got;
+	pid_t reader;
+
+	mem_live_begin();
+	reader = find_reader(0);
+	assert_int_not_equal(reader, 0);
+	kill(reader, SIGSTOP);
+	assert_int_equal(mem_read(m, (uintptr_t)&number, &got, sizeof(got)), -ETIMEDOUT);
+}
+
 /* A disk was slow, or the process forked a large heap: the page came at last. */
 static void whoever_answers_again_is_read_again(void **state)
 {
@@ -134,10 +148,8 @@ static void whoever_answers_again_is_read_again(void **state)
 	SCOPED(mem_free) struct mem *m = mem_live(getpid(), &patience);
 
 	for (int i = 0; i < 2; i++) {
-		mem_live_begin();
-		kill(find_reader(0), SIGSTOP);
 		again_ns = clock_ns(CLOCK_MONOTONIC) + (NS_PER_S << i);
-		assert_int_equal(mem_read(m, (uintptr_t)&number, &got, sizeof(got)), -ETIMEDOUT);
+		read_in_vain(m);
 		assert_true(patience.again_ns >= again_ns);
 		while (clock_ns(CLOCK_MONOTONIC) < again_ns) {
 			assert_int_equal(mem_read(m, (uintptr_t)&number, &got, sizeof(got)),
@@ -152,6 +164,50 @@ static void whoever_answers_again_is_read_again(void **state)
 		assert_int_equal(got, 42);
 		assert_false(patience.is_stuck);
 	}
+	mem_live_end();
+}
+
+static void who_answered_for_long_is_left_alone_as_briefly_as_at_first(void **state)
+{
+	struct mem_patience patience = { 0 };
+	static const uint64_t number = 42;
+	uint64_t got;
+
+	(void)state;
+	mem_live_end();
+	SCOPED(mem_free) struct mem *m = mem_live(getpid(), &patience);
+
+	for (int i = 0; i < 3; i++) {
+		read_in_vain(m);
+		assert_int_equal(patience.pause_ns, NS_PER_S);
+		/* As if so much time had passed. */
+		usleep(20000);
+		patience.again_ns = clock_ns(CLOCK_MONOTONIC) - patience.pause_ns - 1;
+		patience.waits.used = 0;
+		assert_int_equal(mem_read(m, (uintptr_t)&number, &got, sizeof(got)), 0);
+	}
+	mem_live_end();
+}
+
+static void those_that_are_asked_again_take_nothing_of_the_others(void **state)
+{
+	struct mem_patience patience[6] = { 0 }, other = { 0 };
+	static const uint64_t number = 42;
+	uint64_t got;
+
+	(void)state;
+	mem_live_end();
+	for (int i = 0; i < 24; i++) {
+		struct mem_patience *p = &patience[i % 6];
+		SCOPED(mem_free) struct mem *m = mem_live(getpid(), p);
+
+		read_in_vain(m);
+		p->again_ns = p->waits.used = 0; /* as if time had passed */
+	}
+	mem_live_end();
+	SCOPED(mem_free) struct mem *honest = mem_live(getpid(), &other);
+
+	assert_int_equal(mem_read(honest, (uintptr_t)&number, &got, sizeof(got)), 0);
 	mem_live_end();
 }
 
@@ -304,6 +360,8 @@ int main(void)
 		cmocka_unit_test(who_keeps_us_waiting_is_not_read_but_others_are),
 		cmocka_unit_test(whoever_answers_again_is_read_again),
 		cmocka_unit_test(long_reads_come_in_parts),
+		cmocka_unit_test(who_answered_for_long_is_left_alone_as_briefly_as_at_first),
+		cmocka_unit_test(those_that_are_asked_again_take_nothing_of_the_others),
 		cmocka_unit_test(waiting_has_an_end),
 		cmocka_unit_test(core_reads_across_segments),
 		cmocka_unit_test(core_refuses_what_it_is_not),
